@@ -1,0 +1,140 @@
+// Package database owns the SQLite file: how it is opened and created, the one way to write to it,
+// reading, noticing what other processes committed, and the lock that lets one process send.
+//
+// It knows no table but its own version table. Whoever calls it brings the SQL: rooms above write
+// inside [DB.Write] and read inside [DB.Read], and see nothing of connections, pragmas or the
+// driver, so that commits can later be grouped, and another store can take this one's place.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// busyTimeout is how long we wait for a write lock that another process holds before a Write
+// fails with ErrBusy. It is longer than any well-behaved writer keeps its transaction open.
+const busyTimeout = 10 * time.Second
+
+// readers is how many connections read side by side.
+const readers = 4
+
+// ErrBusy is what a Write or Read ends with when another process kept the database locked.
+var ErrBusy = errors.New("the database is locked by another process")
+
+// DB is one open database. Its methods may be called from any goroutine.
+type DB struct {
+	path    string // absolute, symbolic links resolved
+	writer  *connection
+	turn    chan struct{} // holds one token: whose turn it is to use writer
+	readers *sql.DB
+	rest    breather
+	foreign atomic.Int64 // commits by others, as far as noticed
+	version int64        // data_version as the writer last saw it; guarded by turn
+	watch   *watcher
+	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
+	watchFiles bool
+	hooks      hooks
+}
+
+// Option changes how Open works.
+type Option func(*DB)
+
+// WithoutFileWatch leaves commits of other processes to be noticed at the next Write or
+// ForeignCommits. It is for tests that run in a synctest bubble.
+func WithoutFileWatch() Option { return func(db *DB) { db.watchFiles = false } }
+
+// Open opens the database at path, taken literally, and creates it with schema when it does not
+// exist or is empty. version is what schema creates; a database of another version is refused
+// before anything is written to it.
+func Open(ctx context.Context, path, schema string, version int, options ...Option) (*DB, error) {
+	if scheme, _, found := strings.Cut(path, "://"); found {
+		return nil, fmt.Errorf("open database: %q databases are not supported yet: give the path of a SQLite file", scheme)
+	}
+	resolved, err := resolve(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := createPrivate(resolved); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db := &DB{path: resolved, turn: make(chan struct{}, 1), watch: newWatcher(), watchFiles: true}
+	for _, o := range options {
+		o(db)
+	}
+	if db.writer, err = connect(ctx, resolved); err != nil {
+		return nil, fmt.Errorf("open database %s: %w", resolved, err)
+	}
+	db.turn <- struct{}{}
+	if err := db.prepare(ctx, schema, version); err != nil {
+		_ = db.writer.close()
+		return nil, fmt.Errorf("open database %s: %w", resolved, err)
+	}
+	if err := db.start(); err != nil {
+		_ = db.writer.close()
+		return nil, fmt.Errorf("open database %s: %w", resolved, err)
+	}
+	return db, nil
+}
+
+// start opens the readers and begins to watch for commits by others.
+func (db *DB) start() error {
+	var err error
+	if db.readers, err = sql.Open("sqlite", dsn(db.path, "query_only(1)")); err != nil {
+		return err
+	}
+	db.readers.SetMaxOpenConns(readers)
+	db.readers.SetMaxIdleConns(readers)
+	if db.version, err = db.writer.dataVersion(); err != nil {
+		return err
+	}
+	if !db.watchFiles {
+		return nil
+	}
+	return db.watch.begin(db)
+}
+
+// Path is the absolute path of the database file, symbolic links resolved.
+func (db *DB) Path() string { return db.path }
+
+// Close waits for the write under way and closes all connections.
+func (db *DB) Close() error {
+	db.watch.close()
+	<-db.turn // never given back: nobody writes any more
+	return errors.Join(db.readers.Close(), db.writer.close())
+}
+
+// resolve makes path absolute and follows symbolic links, so that two names of one file share one
+// lock. The file itself need not exist yet.
+func resolve(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return "", fmt.Errorf("the folder of %s: %w", abs, err)
+	}
+	return filepath.Join(dir, filepath.Base(abs)), nil
+}
+
+// createPrivate creates a missing file readable and writable by its owner alone: it will hold
+// customers' names and chats. SQLite gives -wal and -shm the same mode.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,118 @@
+package database
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockRetry is how often a standby asks whether the sender's lock is free. The kernel tells
+// nobody when a lock is given up, and asking costs one system call.
+const lockRetry = 250 * time.Millisecond
+
+// Holder says who has the sender's lock.
+type Holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+// String is for people.
+func (h Holder) String() string {
+	if h.PID == 0 {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d on %s", h.PID, h.Host)
+}
+
+// HeldError says that another process has the sender's lock.
+type HeldError struct{ Holder Holder }
+
+// Error implements error.
+func (e *HeldError) Error() string { return e.Holder.String() + " sends for this database" }
+
+// SenderLock is the right to send for one database. It ends with Release or with the process,
+// however that dies.
+type SenderLock struct{ file *os.File }
+
+// TryLock takes the sender's lock, or fails at once with a *HeldError.
+//
+// The lock is on a file of its own beside the database: a lock on the database file itself would
+// be dropped when any descriptor of it is closed (https://www.sqlite.org/howtocorrupt.html, 2.2).
+func (db *DB) TryLock() (*SenderLock, error) {
+	f, err := os.OpenFile(db.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the sender's lock: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close() //nolint:errcheck // nothing was written
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, &HeldError{readHolder(f)}
+		}
+		return nil, fmt.Errorf("take the sender's lock: %w", err)
+	}
+	if err := writeHolder(f); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("sign the sender's lock: %w", err)
+	}
+	return &SenderLock{f}, nil
+}
+
+// Lock waits for the sender's lock until ctx ends. waiting, if not nil, is called whenever the
+// one it waits for is another than before.
+func (db *DB) Lock(ctx context.Context, waiting func(Holder)) (*SenderLock, error) {
+	var last Holder
+	for {
+		l, err := db.TryLock()
+		var held *HeldError
+		if !errors.As(err, &held) {
+			return l, err
+		}
+		if held.Holder != last && waiting != nil {
+			last = held.Holder
+			waiting(last)
+		}
+		select {
+		case <-time.After(lockRetry):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Release gives the lock up.
+func (l *SenderLock) Release() error {
+	return errors.Join(l.file.Truncate(0), l.file.Close())
+}
+
+func writeHolder(f *os.File) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(Holder{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(append(b, '\n'), 0)
+	return err
+}
+
+// readHolder tells as much as the holder wrote; it may be about to write.
+func readHolder(f *os.File) Holder {
+	var h Holder
+	b, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil || json.Unmarshal(b, &h) != nil {
+		return Holder{}
+	}
+	return h
+}

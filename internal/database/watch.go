@@ -1,0 +1,142 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const gatherFor = 10 * time.Millisecond
+
+// watcher waits for other processes' commits. It is told by the operating system that the
+// database's files were written to, and asks SQLite whether that was somebody else.
+type watcher struct {
+	files *fsnotify.Watcher // nil without file watching
+	stop  context.CancelFunc
+	done  chan struct{}
+
+	mu        sync.Mutex
+	listeners map[chan struct{}]bool
+}
+
+func newWatcher() *watcher { return &watcher{listeners: map[chan struct{}]bool{}} }
+
+// begin starts to watch the folder of db's file.
+func (w *watcher) begin(db *DB) error {
+	files, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch for changes: %w", err)
+	}
+	// The folder, since SQLite may remove and create the write-ahead log.
+	if err := files.Add(filepath.Dir(db.path)); err != nil {
+		_ = files.Close()
+		return fmt.Errorf("watch for changes: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w.files, w.stop, w.done = files, stop, make(chan struct{})
+	go w.loop(ctx, db)
+	return nil
+}
+
+func (w *watcher) close() {
+	if w.files == nil {
+		return
+	}
+	w.stop()
+	_ = w.files.Close()
+	<-w.done
+}
+
+func (w *watcher) loop(ctx context.Context, db *DB) {
+	defer close(w.done)
+	for {
+		select {
+		case e, ok := <-w.files.Events:
+			if !ok {
+				return
+			}
+			if e.Name == db.path+"-wal" || e.Name == db.path {
+				w.gather(ctx)
+				_, _ = db.ForeignCommits(ctx)
+			}
+		case _, ok := <-w.files.Errors: // such as an overflow: look ourselves
+			if !ok {
+				return
+			}
+			_, _ = db.ForeignCommits(ctx)
+		}
+	}
+}
+
+// gather lets a moment pass and takes the events of that time: one look serves them all. Our own
+// commits write to the same files, and must not cost a look each.
+func (w *watcher) gather(ctx context.Context) {
+	end := time.After(gatherFor)
+	for {
+		select {
+		case _, ok := <-w.files.Events:
+			if !ok {
+				return
+			}
+		case <-end:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *watcher) tell() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for l := range w.listeners {
+		select {
+		case l <- struct{}{}:
+		default: // it has been told, and has not looked yet
+		}
+	}
+}
+
+// Watch returns a channel that receives after commits by other processes, several of which may be
+// told as one. stop ends it.
+func (db *DB) Watch() (changed <-chan struct{}, stop func()) {
+	l := make(chan struct{}, 1)
+	db.watch.mu.Lock()
+	defer db.watch.mu.Unlock()
+	db.watch.listeners[l] = true
+	return l, func() {
+		db.watch.mu.Lock()
+		defer db.watch.mu.Unlock()
+		delete(db.watch.listeners, l)
+	}
+}
+
+// ForeignCommits looks whether other processes have committed and returns a number that changes
+// whenever they have. It reads SQLite's own counter and no table.
+func (db *DB) ForeignCommits(ctx context.Context) (int64, error) {
+	if err := db.take(ctx); err != nil {
+		return 0, err
+	}
+	defer db.release()
+	err := db.noticeForeign()
+	return db.foreign.Load(), err
+}
+
+// noticeForeign compares SQLite's counter with the last one seen. Only its own connection's
+// commits leave that counter alone, so the writer must ask. The caller has the turn.
+func (db *DB) noticeForeign() error {
+	v, err := db.writer.dataVersion()
+	if err != nil {
+		return err
+	}
+	if v != db.version {
+		db.version = v
+		db.foreign.Add(1)
+		db.watch.tell()
+	}
+	return nil
+}

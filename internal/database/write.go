@@ -1,0 +1,174 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Tx is what a function given to Write or Read may do. It is good only until that function
+// returns, and only on its goroutine. A result of Query must be closed before the next call.
+type Tx interface {
+	Exec(query string, args ...any) (sql.Result, error)
+	Query(query string, args ...any) (Rows, error)
+	QueryRow(query string, args ...any) Row
+}
+
+// Rows is the result of a Query.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// Row is the result of a QueryRow. Its error without a row is sql.ErrNoRows.
+type Row interface {
+	Scan(dest ...any) error
+}
+
+// Write runs fn in a transaction that can write, and commits it. When fn fails, nothing of it
+// remains and its error is returned as it is. When Write returns nil, the commit is on disk.
+//
+// Writes run one after another. ctx ends only the waiting for one's turn: once fn runs, it and
+// its commit are carried through. fn must not keep its Tx, must not call Write, and may run
+// inside a savepoint of a larger transaction.
+func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
+	if err := db.take(ctx); err != nil {
+		return err
+	}
+	defer db.release()
+	began := time.Now()
+	if err := db.writer.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	err := db.run(fn)
+	db.rest.held(began, time.Now())
+	return err
+}
+
+// run is the part of a Write between BEGIN and its end. A panic of fn rolls back and goes on.
+func (db *DB) run(fn func(Tx) error) (err error) {
+	done := false
+	defer func() {
+		if !done {
+			err = errors.Join(err, db.rollback())
+		}
+	}()
+	db.noticeForeign()
+	if err := fn(writeTx{db.writer}); err != nil {
+		return err
+	}
+	if err := db.hooks.commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	if err := db.writer.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	done = true
+	return nil
+}
+
+// rollback undoes the open transaction. SQLite has done so itself after some errors, such as a
+// full disk; then there is nothing left to undo.
+func (db *DB) rollback() error {
+	_ = db.writer.exec("ROLLBACK")
+	return nil
+}
+
+func (db *DB) take(ctx context.Context) error {
+	select {
+	case <-db.turn:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a turn to write: %w", ctx.Err())
+	}
+	db.rest.pause()
+	return nil
+}
+
+func (db *DB) release() { db.turn <- struct{}{} }
+
+// Read runs fn in a transaction that sees one state of the database from beginning to end and
+// cannot write. ctx ends only the waiting for a free connection.
+func (db *DB) Read(ctx context.Context, fn func(Tx) error) error {
+	conn, err := db.readers.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for a connection to read: %w", explain(err))
+	}
+	defer conn.Close() //nolint:errcheck // it only goes back to the pool
+	tx, err := conn.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("begin to read: %w", explain(err))
+	}
+	defer tx.Rollback() //nolint:errcheck // a read has nothing to undo
+	return fn(readTx{tx})
+}
+
+// writeTx uses the prepared statements of the writing connection.
+type writeTx struct{ c *connection }
+
+func (t writeTx) Exec(query string, args ...any) (sql.Result, error) {
+	s, err := t.c.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.ExecContext(context.Background(), args...)
+	return r, explain(err)
+}
+
+func (t writeTx) Query(query string, args ...any) (Rows, error) {
+	s, err := t.c.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.QueryContext(context.Background(), args...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return r, nil
+}
+
+func (t writeTx) QueryRow(query string, args ...any) Row {
+	s, err := t.c.statement(query)
+	if err != nil {
+		return failedRow{err}
+	}
+	return s.QueryRowContext(context.Background(), args...)
+}
+
+// readTx reads through one transaction of the readers' pool.
+type readTx struct{ tx *sql.Tx }
+
+func (t readTx) Exec(query string, args ...any) (sql.Result, error) {
+	r, err := t.tx.ExecContext(context.Background(), query, args...)
+	return r, explain(err)
+}
+
+func (t readTx) Query(query string, args ...any) (Rows, error) {
+	r, err := t.tx.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return r, nil
+}
+
+func (t readTx) QueryRow(query string, args ...any) Row {
+	return t.tx.QueryRowContext(context.Background(), query, args...)
+}
+
+// failedRow is the Row of a query that could not be prepared.
+type failedRow struct{ err error }
+
+func (r failedRow) Scan(...any) error { return r.err }
+
+// hooks are places where tests make this package fail.
+type hooks struct{ beforeCommit func() error }
+
+func (h hooks) commit() error {
+	if h.beforeCommit == nil {
+		return nil
+	}
+	return h.beforeCommit()
+}
