@@ -75,7 +75,7 @@ func (d *Dispatcher) decide(tx database.Tx, q *queue, now time.Time) (*call, err
 
 // head is the message that goes next to an address: the oldest one, those planned for later aside.
 func (d *Dispatcher) head(tx database.Tx, key string, now time.Time) (Message, error) {
-	return scanMessage(tx.QueryRow(`SELECT `+columns+` FROM outbox m INDEXED BY outbox_waiting
+	return scanMessage(tx.QueryRow(`SELECT `+columns+` FROM outbox m
 		LEFT JOIN notifier_recipients r ON r.channel = m.channel AND r.address = m.recipient
 		WHERE m.id = (SELECT min(w.id) FROM outbox w INDEXED BY outbox_waiting
 			WHERE w.channel = ?1 AND w.state = 'pending' AND w.state IN ('pending', 'sending')
