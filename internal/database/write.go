@@ -61,9 +61,6 @@ func (db *DB) run(fn func(Tx) error) (err error) {
 	if err := fn(writeTx{db.writer}); err != nil {
 		return err
 	}
-	if err := db.hooks.commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
 	if err := db.writer.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -162,13 +159,3 @@ func (t readTx) QueryRow(query string, args ...any) Row {
 type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
-
-// hooks are places where tests make this package fail.
-type hooks struct{ beforeCommit func() error }
-
-func (h hooks) commit() error {
-	if h.beforeCommit == nil {
-		return nil
-	}
-	return h.beforeCommit()
-}

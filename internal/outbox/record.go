@@ -148,8 +148,12 @@ func (d *Dispatcher) record(tx database.Tx, c call, a Answer, r ruling, at time.
 		return standing{}, err
 	}
 	if a.Verdict == Moved {
-		if a, err = d.checkMove(tx, to.Address, a); err != nil {
+		circle, err := d.leadsBack(tx, to.Address, a)
+		if err != nil {
 			return standing{}, err
+		}
+		if circle {
+			a.Verdict, a.Detail, r.counts = Failed, "moved to where it came from: "+a.MovedTo, true
 		}
 	}
 	out := judge(m, to, a, c.epoch, r.counts, d.box.policy, at)
@@ -227,14 +231,11 @@ func orZero(n int64) any {
 	return n
 }
 
-// checkMove turns a move that would lead back to where it came from into a failure: followed, it
-// would go round for ever.
-func (d *Dispatcher) checkMove(tx database.Tx, address string, a Answer) (Answer, error) {
+// leadsBack says whether a move would lead back to where it came from. Followed, it would go round
+// for ever, so it counts as a failure.
+func (d *Dispatcher) leadsBack(tx database.Tx, address string, a Answer) (bool, error) {
 	root, err := d.box.Resolve(tx, a.MovedTo)
-	if err == nil && (root == "" || root == address) {
-		a.Verdict, a.Detail = Failed, "moved to where it came from: "+a.MovedTo
-	}
-	return a, err
+	return root == "" || root == address, err
 }
 
 // applyRuling writes what the rules about the whole channel decided.

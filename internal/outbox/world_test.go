@@ -136,7 +136,7 @@ func (w *world) pass() (Report, error) { return w.d.Dispatch(context.Background(
 func (w *world) runFor(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	w.d.Run(ctx, everySecondSchedule{}, nil)
+	w.d.Run(ctx, every(max(time.Second, d/2000)), nil)
 }
 
 func (w *world) wantState(id int64, s State, reason string) {
@@ -146,10 +146,10 @@ func (w *world) wantState(id int64, s State, reason string) {
 	}
 }
 
-// everySecondSchedule is the safety pass.
-type everySecondSchedule struct{}
+// every is how often the safety pass is made.
+type every time.Duration
 
-func (everySecondSchedule) Next(t time.Time) time.Time { return t.Add(time.Second) }
+func (e every) Next(t time.Time) time.Time { return t.Add(time.Duration(e)) }
 
 // everySecond is a pacer that keeps one second between the calls to one address, and 30 ms
 // between any two.
