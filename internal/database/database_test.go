@@ -313,7 +313,7 @@ func TestTheSendersLock(t *testing.T) {
 	}
 }
 
-// A program in another language waits its turn although we write without a pause.
+// A program in another language gets its turn although we hold the lock nearly all the time.
 func TestAForeignWriterIsNotStarved(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("needs python3")
@@ -321,10 +321,13 @@ func TestAForeignWriterIsNotStarved(t *testing.T) {
 	db := fresh(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
-	for range 50 {
+	for range 3 {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				_ = db.Write(ctx, insert)
+				_ = db.Write(ctx, func(tx Tx) error {
+					time.Sleep(150 * time.Millisecond) // a slow disk
+					return insert(tx)
+				})
 			}
 		})
 	}
@@ -338,7 +341,7 @@ func TestAForeignWriterIsNotStarved(t *testing.T) {
 	err = db.Read(context.Background(), func(tx Tx) error {
 		return tx.QueryRow(`SELECT count(*) FROM outbox WHERE recipient = '8'`).Scan(&n)
 	})
-	if err != nil || n != 20 {
+	if err != nil || n != 2 {
 		t.Errorf("%d foreign rows, %v", n, err)
 	}
 }
@@ -346,7 +349,7 @@ func TestAForeignWriterIsNotStarved(t *testing.T) {
 const foreignWriter = `
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], timeout=5)
-for _ in range(20):
+for _ in range(2):
     with db:
         db.execute("""INSERT INTO outbox (recipient, type, payload) VALUES ('8', 'Text', '{"text":"x"}')""")
 `
