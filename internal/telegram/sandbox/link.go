@@ -28,8 +28,8 @@ func userOfLink(address string) (id int64, isUser bool) {
 }
 
 // checkedLink is an address as Telegram would store it: http, https, tg, ton or
-// tonsite; without a scheme it is http, and a web address has a host with a dot
-// or localhost.
+// tonsite; without a scheme it is http. A web address needs a host with a dot,
+// so localhost is none.
 func checkedLink(address string) (string, bool) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {
@@ -46,8 +46,7 @@ func checkedLink(address string) (string, bool) {
 	default:
 		return "", false
 	}
-	host := u.Hostname()
-	if host != "localhost" && (!strings.Contains(strings.Trim(host, "."), ".") && !strings.Contains(host, ":")) {
+	if !strings.Contains(strings.Trim(u.Hostname(), "."), ".") {
 		return "", false
 	}
 	if u.Path == "" {

@@ -115,7 +115,9 @@ var parsers = map[string]struct {
 	name  string
 	parse func(string) (formatted, error)
 }{
-	"html": {"HTML", parseHTML},
+	"html":       {"HTML", parseHTML},
+	"markdown":   {"Markdown", parseMarkdown},
+	"markdownv2": {"MarkdownV2", parseMarkdownV2},
 }
 
 // parseMode is the parse mode as Telegram spells it.
