@@ -42,11 +42,15 @@ func (a answer) write(rw http.ResponseWriter) {
 
 // success is the Bot API's answer to a call that did what it should.
 func success(result any) answer {
-	body := encode(struct {
-		OK     bool `json:"ok"`
-		Result any  `json:"result"`
-	}{true, result})
-	return answer{status: http.StatusOK, contentType: "application/json", body: body}
+	shape := struct {
+		OK          bool   `json:"ok"`
+		Result      any    `json:"result"`
+		Description string `json:"description,omitempty"`
+	}{OK: true, Result: result}
+	if e, isExplained := result.(explained); isExplained {
+		shape.Result, shape.Description = e.result, e.description
+	}
+	return answer{status: http.StatusOK, contentType: "application/json", body: encode(shape)}
 }
 
 // apiError is a refusal in the Bot API's form. Its code is both the HTTP status
@@ -81,6 +85,16 @@ func (e *apiError) answer() answer {
 	}
 }
 
+// telegramError is an error in Telegram's own words, which begin with a capital
+// letter.
+type telegramError string
+
+func (e telegramError) Error() string { return string(e) }
+
+func telegramErrorf(format string, args ...any) error {
+	return telegramError(fmt.Sprintf(format, args...))
+}
+
 var (
 	errNotFound       = &apiError{code: http.StatusNotFound, description: "Not Found"}
 	errUnknownMethod  = &apiError{code: http.StatusNotFound, description: "Not Found: method not found"}
@@ -90,6 +104,10 @@ var (
 
 func badRequest(format string, args ...any) *apiError {
 	return &apiError{code: http.StatusBadRequest, description: "Bad Request: " + fmt.Sprintf(format, args...)}
+}
+
+func conflict(why string) *apiError {
+	return &apiError{code: http.StatusConflict, description: "Conflict: " + why}
 }
 
 func forbidden(why string) *apiError {

@@ -33,6 +33,16 @@ var methods = indexMethods(
 	method{name: "getMe", run: getMe},
 	method{name: "sendChatAction", run: sendChatAction},
 	method{name: "sendMessage", delivers: true, run: sendMessage},
+	method{name: "sendPhoto", delivers: true, run: sendPhoto},
+	method{name: "sendDocument", delivers: true, run: sendDocument},
+	method{name: "editMessageText", run: editMessageText},
+	method{name: "answerCallbackQuery", run: answerCallbackQuery},
+	method{name: "getUpdates", run: getUpdates},
+	method{name: "setWebhook", run: setWebhook},
+	method{name: "deleteWebhook", run: deleteWebhook},
+	method{name: "getWebhookInfo", run: getWebhookInfo},
+	method{name: "getChat", run: getChat},
+	method{name: "setMyCommands", run: setMyCommands},
 )
 
 // indexMethods makes a table by lower-case name.
@@ -116,22 +126,13 @@ func (c *call) process(broken *apiError) answer {
 	}
 }
 
+// explained is a result that comes with a description.
+type explained struct {
+	result      any
+	description string
+}
+
 func unknownMethod(*call) (any, *apiError) { return nil, errUnknownMethod }
-
-// user is the Bot API's User.
-type user struct {
-	ID        int64  `json:"id"`
-	IsBot     bool   `json:"is_bot"`
-	FirstName string `json:"first_name"`
-	Username  string `json:"username,omitempty"`
-	Language  string `json:"language_code,omitempty"`
-}
-
-// user is how the bot appears to others. Every bot has a name made of its id.
-func (b *bot) user() user {
-	id := strconv.FormatInt(b.id, 10)
-	return user{ID: b.id, IsBot: true, FirstName: "Sandbox " + id, Username: "sandbox_" + id + "_bot"}
-}
 
 func getMe(c *call) (any, *apiError) {
 	return struct {

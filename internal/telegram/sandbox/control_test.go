@@ -109,7 +109,7 @@ func TestMessagesOverHTTP(t *testing.T) {
 	}
 	delete(messages[0], "receivedAt")
 	want := map[string]any{
-		"messageId": 2.0, "botId": 123456.0, "chatId": 8.0, "text": "<b>x</b>", "visibleText": "x", "parseMode": "HTML",
+		"messageId": 2.0, "botId": 123456.0, "chatId": 8.0, "kind": "text", "text": "<b>x</b>", "visibleText": "x", "parseMode": "HTML",
 	}
 	if diff := cmp.Diff(want, messages[0]); diff != "" {
 		t.Error(diff)

@@ -21,6 +21,14 @@ type entity struct {
 	DateFormat    string `json:"date_time_format,omitempty"`
 }
 
+// same compares two entities, mentioned users by their id.
+func (e entity) same(other entity) bool {
+	if e.User != nil && other.User != nil && *e.User == *other.User {
+		e.User = other.User
+	}
+	return e == other
+}
+
 // formatted is a visible text and what is marked in it.
 type formatted struct {
 	text     string

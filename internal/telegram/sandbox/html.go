@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -41,23 +40,14 @@ func parseHTML(source string) (formatted, error) {
 		}
 	}
 	if len(p.open) > 0 {
-		return formatted{}, markupErrorf("Can't find end tag corresponding to start tag \"%s\"", p.innermost().name)
+		return formatted{}, telegramErrorf("Can't find end tag corresponding to start tag \"%s\"", p.innermost().name)
 	}
 	if p.broken {
-		return formatted{}, markupErrorf("Text contains invalid Unicode characters after decoding HTML entities, " +
+		return formatted{}, telegramErrorf("Text contains invalid Unicode characters after decoding HTML entities, " +
 			"check for unmatched surrogate code units")
 	}
 	sortEntities(p.entities)
 	return formatted{p.out.String(), withoutSpanLanguages(p.entities)}, nil
-}
-
-// markupError is Telegram's text, which begins with a capital letter.
-type markupError string
-
-func (e markupError) Error() string { return string(e) }
-
-func markupErrorf(format string, args ...any) error {
-	return markupError(fmt.Sprintf(format, args...))
 }
 
 func (p *htmlParser) step() error {
@@ -89,10 +79,10 @@ func (p *htmlParser) startTag() error {
 	p.pos++
 	name := strings.ToLower(p.until(func(c byte) bool { return isSpace(c) || c == '>' }))
 	if p.ended() {
-		return markupErrorf("Unclosed start tag at byte offset %d", begin)
+		return telegramErrorf("Unclosed start tag at byte offset %d", begin)
 	}
 	if !slices.Contains(htmlTagNames, name) {
-		return markupErrorf("Unsupported start tag \"%s\" at byte offset %d", name, begin)
+		return telegramErrorf("Unsupported start tag \"%s\" at byte offset %d", name, begin)
 	}
 	tag := htmlTag{name: name}
 	for {
@@ -106,7 +96,7 @@ func (p *htmlParser) startTag() error {
 	}
 	p.pos++
 	if name == "span" && tag.argument != "spoiler" {
-		return markupErrorf("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", begin)
+		return telegramErrorf("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", begin)
 	}
 	tag.offset, tag.position = p.out.utf16, p.out.Len()
 	p.open = append(p.open, tag)
@@ -118,7 +108,7 @@ func (p *htmlParser) startTag() error {
 func (p *htmlParser) attribute(tag *htmlTag, begin int) error {
 	name := p.until(func(c byte) bool { return isSpace(c) || strings.IndexByte(`=>/"'`, c) >= 0 })
 	if name == "" {
-		return markupErrorf("Empty attribute name in the tag \"%s\" at byte offset %d", tag.name, begin)
+		return telegramErrorf("Empty attribute name in the tag \"%s\" at byte offset %d", tag.name, begin)
 	}
 	p.skipSpace()
 	value := ""
@@ -131,12 +121,12 @@ func (p *htmlParser) attribute(tag *htmlTag, begin int) error {
 				return err
 			}
 			if p.ended() {
-				return markupErrorf("Unclosed start tag at byte offset %d", begin)
+				return telegramErrorf("Unclosed start tag at byte offset %d", begin)
 			}
 		}
 	}
 	if p.ended() {
-		return markupErrorf("Unclosed start tag \"%s\" at byte offset %d", tag.name, begin)
+		return telegramErrorf("Unclosed start tag \"%s\" at byte offset %d", tag.name, begin)
 	}
 	tag.take(name, value)
 	return nil
@@ -150,7 +140,7 @@ func (p *htmlParser) attributeValue() (string, error) {
 		begin := p.pos
 		token := p.until(func(c byte) bool { return !isAlphanumeric(c) && c != '.' && c != '-' })
 		if !isSpace(p.at(0)) && p.at(0) != '>' {
-			return "", markupErrorf("Unexpected end of name token at byte offset %d", begin)
+			return "", telegramErrorf("Unexpected end of name token at byte offset %d", begin)
 		}
 		return strings.ToLower(token), nil
 	}
@@ -174,18 +164,18 @@ func (p *htmlParser) attributeValue() (string, error) {
 func (p *htmlParser) endTag() error {
 	begin := p.pos
 	if len(p.open) == 0 {
-		return markupErrorf("Unexpected end tag at byte offset %d", begin)
+		return telegramErrorf("Unexpected end tag at byte offset %d", begin)
 	}
 	p.pos += len("</")
 	name := strings.ToLower(p.until(func(c byte) bool { return isSpace(c) || c == '>' }))
 	p.skipSpace()
 	if p.at(0) != '>' {
-		return markupErrorf("Unclosed end tag at byte offset %d", begin)
+		return telegramErrorf("Unclosed end tag at byte offset %d", begin)
 	}
 	p.pos++
 	tag := p.innermost()
 	if name != "" && name != tag.name { // </> ends whatever is open
-		return markupErrorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, tag.name, name)
+		return telegramErrorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, tag.name, name)
 	}
 	p.open = p.open[:len(p.open)-1]
 	if p.out.utf16 == tag.offset {

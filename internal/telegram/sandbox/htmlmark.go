@@ -51,7 +51,7 @@ func (p *htmlParser) mark(tag htmlTag) error {
 		}
 	case "tg-emoji":
 		if id, err := strconv.ParseInt(tag.argument, 10, 64); err != nil || id == 0 {
-			return markupError("Invalid custom emoji identifier specified")
+			return telegramError("Invalid custom emoji identifier specified")
 		}
 		e.Type, e.CustomEmojiID = "custom_emoji", tag.argument
 	case "tg-time":

@@ -43,7 +43,7 @@ func markdownSpan(source string, begin int, out *visible) (e entity, after int, 
 	}
 	length := strings.Index(source[pos:], kind.end)
 	if length < 0 {
-		return e, 0, markupErrorf("Can't find end of the entity starting at byte offset %d", begin)
+		return e, 0, telegramErrorf("Can't find end of the entity starting at byte offset %d", begin)
 	}
 	text := source[pos : pos+length]
 	e.Type, e.Offset, e.Length = kind.entity, out.utf16, utf16Length(text)

@@ -40,7 +40,7 @@ func (p *markdownV2) endLink(s span) error {
 
 func (p *markdownV2) endEmoji(s span) error {
 	if !p.at("(") {
-		return markupError("Custom emoji entity must contain a tg://emoji URL")
+		return telegramError("Custom emoji entity must contain a tg://emoji URL")
 	}
 	address, err := p.address("a custom emoji URL")
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *markdownV2) address(what string) (string, error) {
 		p.pos++
 	}
 	if !p.at(")") {
-		return "", markupErrorf("Can't find end of %s at byte offset %d", what, begin)
+		return "", telegramErrorf("Can't find end of %s at byte offset %d", what, begin)
 	}
 	p.pos++
 	return address.String(), nil
@@ -80,11 +80,11 @@ func (p *markdownV2) address(what string) (string, error) {
 func emojiOfLink(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(u.Scheme, "tg") || !strings.EqualFold(u.Host, "emoji") {
-		return "", markupError("Custom emoji entity must contain a tg://emoji URL")
+		return "", telegramError("Custom emoji entity must contain a tg://emoji URL")
 	}
 	id := u.Query().Get("id")
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n == 0 {
-		return "", markupError("Invalid custom emoji identifier specified")
+		return "", telegramError("Invalid custom emoji identifier specified")
 	}
 	return id, nil
 }

@@ -146,7 +146,7 @@ func (p *markdownV2) begin() error {
 		}
 		return nil
 	}
-	return markupErrorf("Character '%c' is reserved and must be escaped with the preceding '\\'", p.source[p.pos])
+	return telegramErrorf("Character '%c' is reserved and must be escaped with the preceding '\\'", p.source[p.pos])
 }
 
 // language reads the language of a block of code and skips one line break.
@@ -234,5 +234,5 @@ func (p *markdownV2) quoting() bool {
 
 func (p *markdownV2) unended() error {
 	s := p.open[len(p.open)-1]
-	return markupErrorf("Can't find end of %s entity at byte offset %d", s.kind.name, s.begin)
+	return telegramErrorf("Can't find end of %s entity at byte offset %d", s.kind.name, s.begin)
 }

@@ -7,20 +7,6 @@ import (
 	"time"
 )
 
-// Message is one message that was truly delivered to a chat.
-type Message struct {
-	MessageID   int64     `json:"messageId"`
-	BotID       int64     `json:"botId"`
-	ChatID      int64     `json:"chatId"`
-	Text        string    `json:"text"`        // as the bot sent it, with its markup
-	VisibleText string    `json:"visibleText"` // as the customer sees it
-	ParseMode   string    `json:"parseMode"`   // HTML, Markdown, MarkdownV2 or empty
-	ReceivedAt  time.Time `json:"receivedAt"`  // when it took its place in the limits
-
-	entities []entity
-	markup   json.RawMessage
-}
-
 // Outcome is how a call ended.
 type Outcome string
 
@@ -81,7 +67,7 @@ func (s *Sandbox) WaitMessages(ctx context.Context, chatID int64) []Message {
 		case <-arrival:
 		case <-ctx.Done():
 			return found
-		case <-w.done:
+		case <-w.ctx.Done():
 			return found
 		}
 	}
@@ -121,7 +107,7 @@ func (s *Sandbox) Stats() Stats {
 
 // keep records a delivered message and wakes who waits for one; w.mu is held.
 func (w *world) keep(m *Message) {
-	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.markup)+200)
+	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.ReplyMarkup)+300)
 	w.stats.Delivered++
 	w.recent.add(m.ReceivedAt)
 	w.stats.MaxPerSecond = max(w.stats.MaxPerSecond, w.recent.fullest(m.ReceivedAt))

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Options are what cannot change while a Sandbox runs.
@@ -20,6 +19,10 @@ type Options struct {
 	// unpublished; off, such a call is only counted.
 	StrictPenalty bool
 
+	// WebhookTransport carries updates to the webhook that a bot has set. Nil
+	// means TCP connections that are closed after each update.
+	WebhookTransport http.RoundTripper
+
 	// Seed makes update ids and the dice of fault probabilities repeatable. Zero
 	// picks a random one.
 	Seed uint64
@@ -29,14 +32,13 @@ type Options struct {
 // use. It starts no goroutine of its own, except those of Transport and of a
 // webhook that a bot has set; none is left after Close.
 type Sandbox struct {
-	options Options
 	control http.Handler
-	closing chan struct{}
-	close   sync.Once
+	workers sync.WaitGroup
 
-	mu    sync.Mutex // guards the fields below
-	world *world
-	pipes *pipeServer
+	mu     sync.Mutex // guards the fields below
+	closed bool
+	world  *world
+	pipes  *pipeServer
 }
 
 // New returns a running sandbox with the limits of DefaultLimits.
@@ -44,42 +46,38 @@ func New(options Options) *Sandbox {
 	if options.Seed == 0 {
 		options.Seed = rand.Uint64()
 	}
-	s := &Sandbox{options: options, closing: make(chan struct{})}
-	s.world = newWorld(options)
+	s := &Sandbox{}
+	s.world = newWorld(options, &s.workers)
 	s.control = s.controlRoutes()
 	return s
 }
 
-// Close ends every call that hangs or is held (their connections are aborted)
-// and every long poll. Calls made afterwards are aborted as well.
+// Close ends every call that hangs or is held (their connections are aborted),
+// every long poll and every webhook, and waits for the goroutines of the
+// sandbox. Calls made afterwards are aborted.
 func (s *Sandbox) Close() {
-	s.close.Do(func() {
-		close(s.closing)
-		s.mu.Lock()
-		w, pipes := s.world, s.pipes
-		s.mu.Unlock()
-		w.end()
-		if pipes != nil {
-			pipes.close()
-		}
-	})
+	s.mu.Lock()
+	s.closed = true
+	w, pipes := s.world, s.pipes
+	s.mu.Unlock()
+	w.end()
+	if pipes != nil {
+		pipes.close()
+	}
+	s.workers.Wait()
 }
 
 // Reset starts afresh: chats, messages, calls, faults, webhooks and limits are
-// as New made them. Calls that are open are ended. Message and update ids go
-// on, because a client that remembers old ones must not mistake new ones.
+// as New made them. Calls that are open are ended. Only message and update ids
+// go on.
 func (s *Sandbox) Reset() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	old := s.world
-	old.mu.Lock()
-	s.world = old.successor(s.options)
-	old.mu.Unlock()
-	s.mu.Unlock()
+	s.world = old.successor()
 	old.end()
-	select {
-	case <-s.closing:
-		s.current().end()
-	default:
+	if s.closed {
+		s.world.end()
 	}
 }
 
@@ -99,23 +97,5 @@ func (s *Sandbox) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		s.control.ServeHTTP(rw, r)
 	default:
 		errNotFound.answer().write(rw)
-	}
-}
-
-// sleepUntil waits for an instant. It is false when the world ended before. A
-// client that has gone away does not shorten it: a server that has read a
-// request goes on with it.
-func (w *world) sleepUntil(at time.Time) bool {
-	wait := time.Until(at)
-	if wait <= 0 {
-		return w.alive()
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-w.done:
-		return false
 	}
 }

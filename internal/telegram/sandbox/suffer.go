@@ -39,7 +39,7 @@ func (c *call) suffer(f Fault, broken *apiError) answer {
 func (c *call) hang() {
 	select {
 	case <-c.client:
-	case <-c.world.done:
+	case <-c.world.ctx.Done():
 	}
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -10,21 +11,25 @@ import (
 // belongs to the world it began in. Its mutex is never held while waiting.
 type world struct {
 	options Options
-	done    chan struct{} // closed by end
-	once    sync.Once
+	workers *sync.WaitGroup // goroutines that Close waits for
+	ctx     context.Context // ends with the world
+	cancel  context.CancelFunc
 
-	mu       sync.Mutex // guards the fields below
-	dice     *rand.Rand
-	limits   Limits
-	faults   []*ActiveFault
-	faultIDs int
-	bots     map[int64]*bot
-	chats    map[int64]*chat
-	messages *journal[*Message]
-	calls    *journal[*Call]
-	stats    Stats
-	recent   window        // deliveries of the last seconds, for maxPerSecond
-	arrival  chan struct{} // closed and replaced at each delivery
+	mu        sync.Mutex // guards the fields below
+	dice      *rand.Rand
+	limits    Limits
+	faults    []*ActiveFault
+	faultIDs  int
+	bots      map[int64]*bot
+	unclaimed []func(*bot) // updates from before the first bot called
+	chats     map[int64]*chat
+	files     map[string]*sentFile
+	callbacks map[string]time.Time // when the button was pressed, by the query's id
+	messages  *journal[*Message]
+	calls     *journal[*Call]
+	stats     Stats
+	recent    window        // deliveries of the last seconds, for maxPerSecond
+	arrival   chan struct{} // closed and replaced at each delivery
 
 	lastCall    uint64
 	lastMessage int64
@@ -39,21 +44,25 @@ const (
 	maxJournalBytes = 128 << 20
 )
 
-func newWorld(options Options) *world {
+func newWorld(options Options, workers *sync.WaitGroup) *world {
 	dice := rand.New(rand.NewPCG(options.Seed, 0))
-	return &world{
+	w := &world{
 		options:    options,
-		done:       make(chan struct{}),
+		workers:    workers,
 		dice:       dice,
 		limits:     DefaultLimits(),
 		bots:       map[int64]*bot{},
 		chats:      map[int64]*chat{},
+		files:      map[string]*sentFile{},
+		callbacks:  map[string]time.Time{},
 		messages:   &journal[*Message]{maxEntries: maxMessages, maxBytes: maxJournalBytes},
 		calls:      &journal[*Call]{maxEntries: maxCalls, maxBytes: maxJournalBytes},
 		recent:     window{span: time.Second},
 		arrival:    make(chan struct{}),
 		nextUpdate: firstUpdateID(dice),
 	}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	return w
 }
 
 // firstUpdateID is somewhere from two million to a thousand million, as with a
@@ -63,36 +72,43 @@ func firstUpdateID(dice *rand.Rand) int64 {
 	return lowest + dice.Int64N(highest-lowest)
 }
 
-// successor is the world after a reset; w.mu is held.
-func (w *world) successor(options Options) *world {
-	next := newWorld(options)
+// successor is the world after a reset. The ids go on, because a client that
+// remembers old ones must not mistake new ones for them.
+func (w *world) successor() *world {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := newWorld(w.options, w.workers)
 	next.lastMessage, next.nextUpdate = w.lastMessage, w.nextUpdate
 	return next
 }
 
-// end lets go of every call that waits in this world.
-func (w *world) end() { w.once.Do(func() { close(w.done) }) }
+// end lets go of every call that waits in this world. It takes the mutex, so
+// that whoever has seen the world alive under it has begun before the end.
+func (w *world) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancel()
+}
 
-func (w *world) alive() bool {
+func (w *world) alive() bool { return w.ctx.Err() == nil }
+
+// sleepUntil waits for an instant. It is false when the world ended before. A
+// client that has gone away does not shorten it: a server that has read a
+// request goes on with it.
+func (w *world) sleepUntil(at time.Time) bool { return sleepUntil(w.ctx, at) }
+
+// sleepUntil waits for an instant. It is false when the context ended before.
+func sleepUntil(ctx context.Context, at time.Time) bool {
+	wait := time.Until(at)
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	select {
-	case <-w.done:
-		return false
-	default:
+	case <-timer.C:
 		return true
+	case <-ctx.Done():
+		return false
 	}
-}
-
-// bot is one bot that has called.
-type bot struct {
-	id      int64
-	limiter *limiter
-}
-
-func (w *world) bot(id int64) *bot {
-	b, known := w.bots[id]
-	if !known {
-		b = &bot{id: id, limiter: newLimiter(w.options.StrictPenalty)}
-		w.bots[id] = b
-	}
-	return b
 }
