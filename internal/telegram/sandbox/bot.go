@@ -10,7 +10,9 @@ type bot struct {
 	id      int64
 	limiter *limiter
 
-	updates []update
+	updates    []update
+	nextUpdate int64 // the id of the next update
+
 	allowed []string       // kinds of updates; nil means all
 	arrived chan struct{}  // closed and replaced when an update comes
 	poll    chan *apiError // ends the getUpdates call that waits; nil without one
@@ -22,7 +24,12 @@ type bot struct {
 func (w *world) bot(id int64) *bot {
 	b, known := w.bots[id]
 	if !known {
-		b = &bot{id: id, limiter: newLimiter(w.options.StrictPenalty), arrived: make(chan struct{})}
+		b = &bot{
+			id:         id,
+			limiter:    newLimiter(w.options.StrictPenalty),
+			nextUpdate: w.firstUpdate,
+			arrived:    make(chan struct{}),
+		}
 		w.bots[id] = b
 		for _, deliver := range w.unclaimed {
 			deliver(b)

@@ -27,7 +27,7 @@ func TestLimitsOverHTTP(t *testing.T) {
 		`{"hold":"soon"}`:             "soon",
 		`{"hold":"-1s"}`:              "hold",
 		`{"botPerSecond":-1}`:         "botPerSecond",
-		`{"botPerSecond":1.5}`:        "botPerSecond",
+		`{"botPerSecond":1.5}`:        "botPerSecond must be a whole number",
 		`{"chatPerSecond":"1"}`:       "chatPerSecond",
 		`{"botPerSecond":5} {}`:       "one JSON value",
 		`{"botPerSecond":5,"hold":3}`: "3s",
@@ -77,7 +77,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 		`{"duration":"x","respond":{"hang":true}}`:    "duration",
 		`{"chatId":"seven","respond":{"hang":true}}`:  "chatId",
 		`{"respond":{"hang":true,"status":500}}`:      "one of",
-		`{"respond":{"status":500,"body":{"a":"b"}}}`: "body",
+		`{"respond":{"status":500,"body":{"a":"b"}}}`: "respond.body must be a string",
 	} {
 		var refusal struct{ Error string }
 		r.control(http.MethodPost, "/sandbox/faults", bad, 422, &refusal)

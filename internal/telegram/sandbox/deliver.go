@@ -1,18 +1,15 @@
 package sandbox
 
 import (
-	"strings"
 	"time"
 )
-
-// maxRawText is how long a text or caption may be before parsing, in bytes.
-const maxRawText = 1 << 15
 
 // content is what a message-delivering method wants to say.
 type content struct {
 	kind      MessageKind
 	what      string // for "not enough rights to send … to the chat"
 	text      string // the name of its text parameter
+	entities  string // and of the one with entities in place of a parse mode
 	file      *sentFile
 	checkText func(formatted) *apiError // once the chat is known to be usable
 }
@@ -47,7 +44,7 @@ func (c *call) deliver(content content) (any, *apiError) {
 
 // compose reads the parameters that all such methods have.
 func (c *call) compose(content content) (*Message, *apiError) {
-	text, err := c.params.formattedText(content.text)
+	text, err := c.params.formattedText(content.text, content.entities)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +55,9 @@ func (c *call) compose(content content) (*Message, *apiError) {
 	chatID, err := c.params.chatParameter()
 	if err != nil {
 		return nil, err
+	}
+	if c.params.integer("message_thread_id", 0) != 0 {
+		return nil, badRequest("message thread not found") // no chat of the sandbox has topics
 	}
 	return &Message{
 		BotID:       c.bot.id,
@@ -99,38 +99,3 @@ func (c *call) takeSlot(chatID int64) (time.Time, *apiError) {
 
 // order is the call's place among the others; world.mu is held.
 func (c *call) order() callOrder { return callOrder{c.record.CallID, c.world.lastCall} }
-
-// parsers read the parse modes, by lower-case name.
-var parsers = map[string]struct {
-	name  string
-	parse func(string) (formatted, error)
-}{
-	"html":       {"HTML", parseHTML},
-	"markdown":   {"Markdown", parseMarkdown},
-	"markdownv2": {"MarkdownV2", parseMarkdownV2},
-}
-
-// parseMode is the parse mode as Telegram spells it.
-func (p params) parseMode() string {
-	return parsers[strings.ToLower(p.values["parse_mode"])].name
-}
-
-// formattedText reads a text and parses it by the parse mode.
-func (p params) formattedText(name string) (formatted, *apiError) {
-	text := p.values[name]
-	if len(text) > maxRawText {
-		return formatted{}, badRequest("text is too long")
-	}
-	result := formatted{text: text}
-	if mode := strings.ToLower(p.values["parse_mode"]); mode != "" && mode != "none" {
-		parser, known := parsers[mode]
-		if !known {
-			return formatted{}, badRequest("unsupported parse_mode")
-		}
-		var err error
-		if result, err = parser.parse(text); err != nil {
-			return formatted{}, badRequest("can't parse entities: %v", err)
-		}
-	}
-	return result.normalize(), nil
-}

@@ -98,7 +98,7 @@ func (w *world) pressed(c *chat, m *Message, data string) {
 	id := fmt.Sprint(w.dice.Int64())
 	now := time.Now()
 	w.callbacks[id] = now
-	w.enqueue(w.bot(m.BotID), updateCallback, map[string]any{
+	w.bot(m.BotID).enqueue(updateCallback, map[string]any{
 		"id":            id,
 		"from":          c.customer(),
 		"message":       w.object(m),

@@ -24,7 +24,7 @@ func getUpdates(c *call) (any, *apiError) {
 	b.allow(c.params)
 	// As at Telegram it is the earlier call that fails.
 	b.endPoll("terminated by other getUpdates request; make sure that only one bot instance is running")
-	from := w.offset(b, c.params.integer("offset", 0))
+	from := b.offset(c.params.integer("offset", 0))
 	b.confirm(from)
 	limit := int(min(max(c.params.integer("limit", maxBatch), 1), maxBatch))
 	timeout := min(time.Duration(max(c.params.integer("timeout", 0), 0)), maxPoll/time.Second) * time.Second
@@ -36,14 +36,14 @@ func getUpdates(c *call) (any, *apiError) {
 
 // offset is the id from which updates are wanted. A negative offset counts from
 // the end of the queue; one that is far beyond it means the whole queue.
-func (w *world) offset(b *bot, offset int64) int64 {
+func (b *bot) offset(offset int64) int64 {
 	switch {
 	case offset < 0:
 		if first := int64(len(b.updates)) + offset; first >= 0 && first < int64(len(b.updates)) {
 			return b.updates[first].id
 		}
 		return 0
-	case offset > w.nextUpdate+futureDistance:
+	case offset > b.nextUpdate+futureDistance:
 		return 0
 	default:
 		return offset

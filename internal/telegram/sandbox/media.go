@@ -57,7 +57,8 @@ func (c *call) sendFile(content content, largest int64) (any, *apiError) {
 	if err != nil {
 		return nil, err
 	}
-	content.text, content.file, content.checkText = "caption", file, checkCaption
+	content.text, content.entities = "caption", "caption_entities"
+	content.file, content.checkText = file, checkCaption
 	return c.deliver(content)
 }
 

@@ -5,6 +5,9 @@ import (
 	"unicode"
 )
 
+// maxEntities is how many entities a message keeps; further ones are ignored.
+const maxEntities = 100
+
 // normalize does to a text what the server does before it is stored: control
 // characters become spaces, some characters vanish, both ends are trimmed.
 // Entities move along; those left without text are dropped.
@@ -37,6 +40,9 @@ func (f formatted) normalize() formatted {
 		}
 	}
 	sortEntities(result.entities)
+	if len(result.entities) > maxEntities {
+		result.entities = result.entities[:maxEntities]
+	}
 	return result
 }
 

@@ -8,16 +8,19 @@ import (
 )
 
 // Transport returns an HTTP transport that reaches the sandbox through
-// in-memory connections, whatever host a URL names. Both ends are net/http's
-// own, so resets, time-outs and connection reuse are as on a network; but
-// nothing leaves the process, so it works inside a testing/synctest bubble,
-// where it must be asked for inside. Close ends its server and connections. The
-// scheme must be http.
+// in-memory connections, whatever host an http URL names. Both ends are
+// net/http's own, so resets, time-outs and reuse of connections are as on a
+// network; but nothing leaves the process, so it works inside a
+// testing/synctest bubble, if New and Transport are called inside it. Close
+// ends its server and connections.
 func (s *Sandbox) Transport() *http.Transport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pipes == nil {
 		s.pipes = servePipes(s)
+		if s.closed {
+			s.pipes.close()
+		}
 	}
 	return &http.Transport{DialContext: s.pipes.dial}
 }

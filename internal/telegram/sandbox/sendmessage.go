@@ -12,7 +12,9 @@ func sendMessage(c *call) (any, *apiError) {
 	if c.params.values["text"] == "" {
 		return nil, badRequest("message text is empty")
 	}
-	return c.deliver(content{kind: KindText, what: "text messages", text: "text", checkText: checkText})
+	return c.deliver(content{
+		kind: KindText, what: "text messages", text: "text", entities: "entities", checkText: checkText,
+	})
 }
 
 func checkText(text formatted) *apiError {

@@ -29,6 +29,8 @@ func TestSendMessageRefusals(t *testing.T) {
 		"unknown parse mode":      {fields{"chat_id": 1, "text": "x", "parse_mode": "BBCode"}, "unsupported parse_mode"},
 		"bad HTML":                {fields{"chat_id": 1, "text": "ü<br>", "parse_mode": "HTML"}, `can't parse entities: Unsupported start tag "br" at byte offset 2`},
 		"bad HTML without a mode": {fields{"chat_id": 1, "text": "<br>"}, ""},
+		"broken entities":         {fields{"chat_id": 1, "text": "x", "entities": "{}"}, "can't parse entities: expected an Array of MessageEntity"},
+		"a topic":                 {fields{"chat_id": -1, "text": "x", "message_thread_id": 5}, "message thread not found"},
 		"no chat":                 {fields{"text": "x"}, "chat_id is empty"},
 		"chat zero":               {fields{"chat_id": 0, "text": "x"}, "chat not found"},
 		"chat of letters":         {fields{"chat_id": "anna", "text": "x"}, "chat not found"},
@@ -139,6 +141,22 @@ func TestDeliveredMessage(t *testing.T) {
 	if kept.Text != "  \U0001F600 <b>A\tB</b>\r\n<i>C</i> " || kept.VisibleText != result.Text ||
 		kept.ParseMode != "HTML" || kept.ReceivedAt.Unix() != result.Date {
 		t.Errorf("kept %+v", kept)
+	}
+}
+
+func TestGivenEntities(t *testing.T) {
+	r := newRig(t, Options{})
+	var result messageObject
+	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": " <b>", "entities": []entity{
+		{Type: "bold", Offset: 1, Length: 2},
+		{Type: "italic", Offset: 3, Length: 2},         // beyond the end
+		{Type: "italic", Offset: 1, Length: 1<<63 - 1}, // far beyond
+		{Type: "bot_command", Offset: 0, Length: 3},    // found by the server, not given
+		{Type: "text_link", Length: 3, URL: "https://a.b/"},
+	}}), &result)
+	want := []entity{{Type: "text_link", Length: 2, URL: "https://a.b/"}, {Type: "bold", Length: 2}}
+	if diff := cmp.Diff(want, result.Entities); diff != "" || result.Text != "<b>" {
+		t.Errorf("%s: %s", result.Text, diff)
 	}
 }
 

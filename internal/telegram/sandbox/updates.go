@@ -31,7 +31,7 @@ type update struct {
 // says may depend on the bot.
 func (w *world) publish(kind string, content func(*bot) any) {
 	at := time.Now()
-	deliver := func(b *bot) { w.enqueue(b, kind, content(b), at) }
+	deliver := func(b *bot) { b.enqueue(kind, content(b), at) }
 	if len(w.bots) == 0 {
 		if len(w.unclaimed) < maxUpdates {
 			w.unclaimed = append(w.unclaimed, deliver)
@@ -43,14 +43,14 @@ func (w *world) publish(kind string, content func(*bot) any) {
 	}
 }
 
-// enqueue puts an update into the queue of one bot, if it wants that kind.
-func (w *world) enqueue(b *bot, kind string, content any, at time.Time) {
+// enqueue puts an update into the bot's queue, if it wants that kind.
+func (b *bot) enqueue(kind string, content any, at time.Time) {
 	if !b.allows(kind) || len(b.updates) >= maxUpdates {
 		return
 	}
-	body := encode(map[string]any{"update_id": w.nextUpdate, kind: content})
-	b.updates = append(b.updates, update{w.nextUpdate, body, at})
-	w.nextUpdate++
+	body := encode(map[string]any{"update_id": b.nextUpdate, kind: content})
+	b.updates = append(b.updates, update{b.nextUpdate, body, at})
+	b.nextUpdate++
 	close(b.arrived)
 	b.arrived = make(chan struct{})
 }

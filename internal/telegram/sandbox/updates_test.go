@@ -202,7 +202,7 @@ func TestUpdateIDsGoOnAfterReset(t *testing.T) {
 	}
 	again := New(Options{Seed: 5})
 	defer again.Close()
-	if got := again.current().nextUpdate; got != before {
+	if got := again.current().firstUpdate; got != before {
 		t.Errorf("the same seed begins with %d, then %d", before, got)
 	}
 }

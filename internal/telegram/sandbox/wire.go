@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -47,13 +48,30 @@ func decodeStrict(data []byte, into any) error {
 func plainJSONError(err error) error {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		if wrongType.Field == "" {
-			return fmt.Errorf("a JSON object is expected, not a %s", wrongType.Value)
+		field := wrongType.Field
+		if field == "" {
+			field = "the body"
 		}
-		return fmt.Errorf("%s cannot be a %s", wrongType.Field, wrongType.Value)
+		return fmt.Errorf("%s must be %s", field, jsonName(wrongType.Type.Kind()))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("a JSON object is expected")
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// jsonName is what a Go type is in JSON.
+func jsonName(kind reflect.Kind) string {
+	switch kind {
+	case reflect.String:
+		return "a string"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return "an object"
+	}
 }

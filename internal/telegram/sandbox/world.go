@@ -33,7 +33,7 @@ type world struct {
 
 	lastCall    uint64
 	lastMessage int64
-	nextUpdate  int64
+	firstUpdate int64 // the id of the first update of each bot
 }
 
 // The journals keep this much and then forget the oldest entries; the counters
@@ -47,19 +47,19 @@ const (
 func newWorld(options Options, workers *sync.WaitGroup) *world {
 	dice := rand.New(rand.NewPCG(options.Seed, 0))
 	w := &world{
-		options:    options,
-		workers:    workers,
-		dice:       dice,
-		limits:     DefaultLimits(),
-		bots:       map[int64]*bot{},
-		chats:      map[int64]*chat{},
-		files:      map[string]*sentFile{},
-		callbacks:  map[string]time.Time{},
-		messages:   &journal[*Message]{maxEntries: maxMessages, maxBytes: maxJournalBytes},
-		calls:      &journal[*Call]{maxEntries: maxCalls, maxBytes: maxJournalBytes},
-		recent:     window{span: time.Second},
-		arrival:    make(chan struct{}),
-		nextUpdate: firstUpdateID(dice),
+		options:     options,
+		workers:     workers,
+		dice:        dice,
+		limits:      DefaultLimits(),
+		bots:        map[int64]*bot{},
+		chats:       map[int64]*chat{},
+		files:       map[string]*sentFile{},
+		callbacks:   map[string]time.Time{},
+		messages:    &journal[*Message]{maxEntries: maxMessages, maxBytes: maxJournalBytes},
+		calls:       &journal[*Call]{maxEntries: maxCalls, maxBytes: maxJournalBytes},
+		recent:      window{span: time.Second},
+		arrival:     make(chan struct{}),
+		firstUpdate: firstUpdateID(dice),
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	return w
@@ -78,7 +78,10 @@ func (w *world) successor() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next := newWorld(w.options, w.workers)
-	next.lastMessage, next.nextUpdate = w.lastMessage, w.nextUpdate
+	next.lastMessage, next.firstUpdate = w.lastMessage, w.firstUpdate
+	for _, b := range w.bots {
+		next.firstUpdate = max(next.firstUpdate, b.nextUpdate)
+	}
 	return next
 }
 
