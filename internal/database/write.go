@@ -3,7 +3,6 @@ package database
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -50,14 +49,18 @@ func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 }
 
 // run is the part of a Write between BEGIN and its end. A panic of fn rolls back and goes on.
-func (db *DB) run(fn func(Tx) error) (err error) {
+func (db *DB) run(fn func(Tx) error) error {
 	done := false
 	defer func() {
 		if !done {
-			err = errors.Join(err, db.rollback())
+			// After some errors, such as a full disk, SQLite has rolled back itself; then this
+			// fails, and there is nothing left to undo.
+			_ = db.writer.exec("ROLLBACK")
 		}
 	}()
-	db.noticeForeign()
+	if err := db.noticeForeign(); err != nil {
+		return err
+	}
 	if err := fn(writeTx{db.writer}); err != nil {
 		return err
 	}
@@ -65,13 +68,6 @@ func (db *DB) run(fn func(Tx) error) (err error) {
 		return fmt.Errorf("commit: %w", err)
 	}
 	done = true
-	return nil
-}
-
-// rollback undoes the open transaction. SQLite has done so itself after some errors, such as a
-// full disk; then there is nothing left to undo.
-func (db *DB) rollback() error {
-	_ = db.writer.exec("ROLLBACK")
 	return nil
 }
 

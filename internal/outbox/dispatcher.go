@@ -159,6 +159,7 @@ func (d *Dispatcher) pass(ctx context.Context) error {
 	defer stop()
 	for {
 		now := time.Now()
+		d.queues.now = now
 		d.save(now)
 		var next time.Time
 		var err error

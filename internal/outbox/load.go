@@ -21,7 +21,7 @@ func (d *Dispatcher) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.foreign, d.signs.began = foreign, now
+	d.foreign, d.signs.began, d.queues.now = foreign, now, now
 	other, err := d.claim(ctx)
 	if err != nil || other {
 		return err

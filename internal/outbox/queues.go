@@ -10,6 +10,7 @@ import (
 type queue struct {
 	key     string    // the address, or the alias that waits for one
 	head    int64     // no message of it that waits has a smaller id
+	since   time.Time // while in queues.ready: when its turn came
 	until   time.Time // while in queues.later: when to look
 	paced   bool      // it waits for the pace alone
 	planned bool      // it waits for the planned time of its only messages: a new one may go before
@@ -21,18 +22,24 @@ type queue struct {
 
 // queues are all recipients with messages that wait, in the orders in which they are looked at.
 type queues struct {
-	byKey    map[string]*queue
-	ready    queueHeap // may be looked at now, oldest message first
+	byKey map[string]*queue
+	// ready may be looked at now: whoever's turn came first, and of those together whose message is
+	// the oldest. Were the oldest message always first, a chat with many would stay ahead of all
+	// others, and the last ones would wait out their own pace alone at the end.
+	ready    queueHeap
 	later    queueHeap // not before until
 	expiring queueHeap
-	paced    int // how many in later wait for the pace alone
+	paced    int       // how many in later wait for the pace alone
+	now      time.Time // of the present round
 }
 
 func newQueues() *queues {
 	return &queues{
 		byKey: map[string]*queue{},
 		ready: queueHeap{
-			less:  func(a, b *queue) bool { return a.head < b.head },
+			less: func(a, b *queue) bool {
+				return a.since.Before(b.since) || a.since.Equal(b.since) && a.head < b.head
+			},
 			place: func(q *queue) *int { return &q.ready },
 		},
 		later: queueHeap{
@@ -73,8 +80,13 @@ func (s *queues) expiresBy(q *queue, at time.Time) {
 
 // makeReady lets q be looked at as soon as there is room, unless a call of it is under way.
 func (s *queues) makeReady(q *queue) {
+	turn := s.now
+	if q.later >= 0 && q.until.Before(turn) {
+		turn = q.until
+	}
 	s.unplan(q)
-	if !q.flying {
+	if !q.flying && q.ready < 0 {
+		q.since = turn
 		s.ready.put(q)
 	}
 }

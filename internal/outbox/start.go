@@ -112,7 +112,7 @@ func (d *Dispatcher) startNext(ctx context.Context, now time.Time) (bool, error)
 	return looked > 0, nil
 }
 
-// choose picks the recipient whose turn it is: that of the oldest message. The canary that
+// choose picks the recipient whose turn it is: whoever has waited longest for it. The canary that
 // decides about the whole channel goes to a private chat where there is one.
 func (d *Dispatcher) choose(time.Time) *queue {
 	if !d.canary.Free() && d.canary.Private() {

@@ -130,7 +130,7 @@ func inShop(t *testing.T, batch int, test func(*shop)) {
 			TTL: 72 * time.Hour, UnlinkedTTL: time.Hour, MaxAttempts: 8, OnUncertain: outbox.OnUncertainResend,
 		})
 		s.relay = outbox.NewDispatcher(db, s.box, relay{s.broker}, atOnce{}, outbox.DispatcherConfig{
-			Identity: "relay", Concurrency: 4, BatchSize: batch, SendTimeout: time.Minute,
+			Identity: "relay", Concurrency: 1, BatchSize: batch, SendTimeout: time.Minute,
 		})
 		s.write(func(tx database.Tx) error {
 			_, err := tx.Exec(`CREATE TABLE orders (id INTEGER PRIMARY KEY, total_cents INTEGER NOT NULL)`)
