@@ -72,6 +72,9 @@ func (db *DB) run(fn func(Tx) error) error {
 }
 
 func (db *DB) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // a select would choose at random
+		return fmt.Errorf("wait for a turn to write: %w", err)
+	}
 	select {
 	case <-db.turn:
 	case <-ctx.Done():

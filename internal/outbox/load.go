@@ -73,7 +73,8 @@ func (d *Dispatcher) restore(tx database.Tx, now time.Time) error {
 	return each(tx, func(r database.Row) error {
 		var address string
 		var started, ended sql.NullInt64
-		if err := r.Scan(&address, &started, &ended); err != nil {
+		var result Verdict
+		if err := r.Scan(&address, &started, &ended, &result); err != nil {
 			return err
 		}
 		at := instant(started)
@@ -81,9 +82,9 @@ func (d *Dispatcher) restore(tx database.Tx, now time.Time) error {
 			at = now
 		}
 		d.pacer.Started(address, at)
-		d.pacer.Ended(address, at, latest(at, earlier(instant(ended), now)), true)
+		d.pacer.Ended(address, at, latest(at, earlier(instant(ended), now)), result == Accepted)
 		return nil
-	}, `SELECT address, started_at, ended_at FROM notifier_attempts
+	}, `SELECT address, started_at, ended_at, result FROM notifier_attempts
 		WHERE channel = ? AND id > (SELECT coalesce(max(id), 0) - 100000 FROM notifier_attempts)
 			AND coalesce(ended_at, started_at) > ? ORDER BY id`, d.box.channel, now.Add(-time.Minute).UnixMilli())
 }

@@ -38,7 +38,7 @@ func (d *Dispatcher) took(e event) {
 	}
 	d.calls--
 	c, a := e.call, e.answer
-	d.pacer.Ended(c.address, c.started, e.at, a.Verdict != Uncertain)
+	d.pacer.Ended(c.address, c.started, e.at, a.Answered)
 	d.watch.Attempted(a.Verdict, e.at.Sub(c.started))
 	e.ruling = d.rule(*c, a, e.at)
 	d.unsaved = append(d.unsaved, e)
@@ -156,6 +156,10 @@ func (d *Dispatcher) record(tx database.Tx, c call, a Answer, r ruling, at time.
 			a.Verdict, a.Detail, r.counts = Failed, "moved to where it came from: "+a.MovedTo, true
 		}
 	}
+	relinked := !gone && m.Address != c.address
+	if relinked {
+		c.epoch = -1 // a refusal was about a chat that is not this message's any more
+	}
 	out := judge(m, to, a, c.epoch, r.counts, d.box.policy, at)
 	first, err := d.closeAttempt(tx, c, a, out.counted, at)
 	if err != nil {
@@ -168,6 +172,11 @@ func (d *Dispatcher) record(tx database.Tx, c call, a Answer, r ruling, at time.
 	}
 	if err := d.applyRuling(tx, r, at); err != nil {
 		return standing{}, err
+	}
+	if relinked && m.Address != "" {
+		if err := d.lookAt(tx, m.Address); err != nil {
+			return standing{}, err
+		}
 	}
 	return d.standing(tx, c.address)
 }

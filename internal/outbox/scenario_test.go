@@ -521,3 +521,31 @@ func (w *world) runForKeeping(d time.Duration) {
 	time.Sleep(d)
 	cancel()
 }
+
+func TestALinkThatChangesDuringACallTakesTheMessageAlong(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "901") })
+		w.channel.send = func(address, _ string, _ int) Answer {
+			if address != "901" {
+				return Answer{}
+			}
+			w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "902") })
+			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		}
+		id := w.put("customer:17", "refused")
+		w.runFor(time.Minute)
+		w.wantState(id, Sent, "")
+		w.channel.send = func(address, _ string, nth int) Answer {
+			if address != "902" || nth != 2 {
+				return Answer{}
+			}
+			w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "903") })
+			return Answer{Verdict: Wait, Wait: time.Hour, Answered: true}
+		}
+		second := w.put("customer:17", "follows")
+		w.runFor(time.Minute)
+		w.wantState(second, Sent, "")
+		w.wantTexts("902", "refused")
+		w.wantTexts("903", "follows")
+	})
+}

@@ -147,7 +147,7 @@ func (d *Dispatcher) book(c call, now time.Time) {
 func (d *Dispatcher) takeBack(granted []call, now time.Time) {
 	for _, c := range granted {
 		d.calls--
-		d.pacer.Ended(c.address, c.started, now, true)
+		d.pacer.Ended(c.address, c.started, now, false)
 		d.canary.Ended(c.attempt, c.started, NotSent, 0, now)
 		d.breaker.Answered(c.attempt, now)
 		c.queue.flying = false
