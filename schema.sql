@@ -1,4 +1,4 @@
--- The schema of a fresh notifier database, version 1.
+-- The schema of a fresh notifier database, version 2. Older ones are lifted by migrations/.
 --
 -- `outbox` is the one table that other programs write to; all others are ours and begin with
 -- `notifier_`, so that a shop's own tables can live in the same file. Times are integer
@@ -8,7 +8,7 @@
 CREATE TABLE notifier_schema (
     version INTEGER NOT NULL
 );
-INSERT INTO notifier_schema (version) VALUES (1);
+INSERT INTO notifier_schema (version) VALUES (2);
 
 -- One row is one message for one recipient. Only the first two columns and the payload are
 -- needed from whoever inserts; what follows "delivery" is the sender's.
@@ -65,12 +65,15 @@ CREATE TABLE outbox (
     remote_id       INTEGER,
     sent_to         TEXT,
     ended_at        INTEGER,
+    -- When its content was erased; the row stays for its idempotency key.
+    blanked_at      INTEGER,
 
     CHECK ((state IN ('dead', 'canceled')) = (reason IS NOT NULL)),
     CHECK ((state IN ('pending', 'sending')) = (ended_at IS NULL))
 );
 CREATE INDEX outbox_waiting ON outbox (channel, recipient, id) WHERE state IN ('pending', 'sending');
 CREATE INDEX outbox_troubled ON outbox (state, id) WHERE state IN ('uncertain', 'dead', 'canceled');
+CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_subject ON outbox (subject, id) WHERE subject IS NOT NULL;
 
 -- Whom messages go to, as far as there is something to remember. An address that is an alias has
@@ -96,6 +99,10 @@ CREATE TABLE notifier_recipients (
     epoch       INTEGER NOT NULL DEFAULT 0,
     -- The sender's counter at the last change that somebody other than the sender made.
     mark        INTEGER NOT NULL DEFAULT 0,
+    -- 1 once it has accepted a message.
+    accepted    INTEGER NOT NULL DEFAULT 0,
+    -- 1 once it was taken back by the guard against mass death: refused again, it is dead at once.
+    spared      INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (channel, address)
 );
 CREATE INDEX notifier_recipients_alias ON notifier_recipients (channel, alias_of) WHERE alias_of IS NOT NULL;
@@ -133,7 +140,15 @@ CREATE TABLE notifier_senders (
     reason     TEXT,
     until      INTEGER,
     -- Counts the changes by others; see notifier_recipients.mark.
-    mark       INTEGER NOT NULL DEFAULT 0
+    mark       INTEGER NOT NULL DEFAULT 0,
+    -- Since when the guard against mass death holds, if it does.
+    guard_since INTEGER,
+    -- The machine and file (inode) that sent last; another one is a copy. copied_at marks a backup.
+    machine    TEXT,
+    inode      INTEGER,
+    copied_at  INTEGER,
+    -- The commands menu that the bot was last given, as a hash.
+    menu       TEXT
 );
 
 -- Pauses by a person that are over. Their time does not make messages older.
@@ -178,4 +193,30 @@ CREATE TABLE notifier_keys (
     body       TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     PRIMARY KEY (scope, key)
+);
+
+-- Invitations: who presses Start with one of these becomes the customer. Only hashes are stored.
+CREATE TABLE notifier_links (
+    token_hash  BLOB PRIMARY KEY,
+    customer_id TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    used_at     INTEGER
+);
+CREATE INDEX notifier_links_customer ON notifier_links (customer_id);
+
+-- The inbox: updates that were taken from the channel, each stored with its effect in one
+-- transaction. A repeated id within two days is a repetition.
+CREATE TABLE notifier_updates (
+    update_id   INTEGER PRIMARY KEY,
+    received_at INTEGER NOT NULL,
+    kind        TEXT NOT NULL
+);
+CREATE INDEX notifier_updates_received ON notifier_updates (received_at);
+
+-- Wrong invitations of a chat within the last hour, to slow down guessing.
+CREATE TABLE notifier_guesses (
+    chat     TEXT PRIMARY KEY,
+    since    INTEGER NOT NULL,
+    failures INTEGER NOT NULL
 );
