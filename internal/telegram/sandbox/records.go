@@ -58,13 +58,13 @@ func (s *Sandbox) WaitMessages(ctx context.Context, chatID int64) []Message {
 	w := s.current()
 	for {
 		w.mu.Lock()
-		found, arrival := w.messagesOf(chatID), w.arrival
+		found, changed := w.messagesOf(chatID), w.changed
 		w.mu.Unlock()
 		if len(found) > 0 {
 			return found
 		}
 		select {
-		case <-arrival:
+		case <-changed:
 		case <-ctx.Done():
 			return found
 		case <-w.ctx.Done():
@@ -105,7 +105,7 @@ func (s *Sandbox) Stats() Stats {
 	return w.stats
 }
 
-// keep records a delivered message and wakes who waits for one; w.mu is held.
+// keep records a delivered message; w.mu is held.
 func (w *world) keep(m *Message) {
 	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.ReplyMarkup)+300)
 	w.stats.Delivered++
@@ -114,8 +114,7 @@ func (w *world) keep(m *Message) {
 	// A held message may be kept a little after its slot, so what is pruned must
 	// be well out of reach.
 	w.recent.prune(m.ReceivedAt.Add(-2 * time.Second))
-	close(w.arrival)
-	w.arrival = make(chan struct{})
+	w.show(w.chat(m.ChatID), line{author: authorBot, id: m.MessageID, message: m})
 }
 
 // begin records that a call was received; w.mu is held.
