@@ -1,11 +1,15 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -123,6 +127,27 @@ func TestHangingCall(t *testing.T) {
 		time.Sleep(time.Second)
 		if got, want := r.Stats(), (Stats{Calls: 1}); got != want {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// The last part of a multipart body may end long before the body does.
+func TestHangingMultipartCallEndsWithItsClient(t *testing.T) {
+	inBubble(t, Options{}, func(r *rig) {
+		r.fault(Fault{Respond: Respond{Hang: true}})
+		var body bytes.Buffer
+		writer := multipart.NewWriter(&body)
+		_ = writer.WriteField("chat_id", "7")
+		_ = writer.Close()
+		ctx, cancel := context.WithTimeout(r.t.Context(), time.Second)
+		defer cancel()
+		post := request(http.MethodPost, r.url+token+"sendMessage", writer.FormDataContentType(), body.String()+strings.Repeat("\r\n", 5000))
+		if _, err := r.do(post.WithContext(ctx)); err == nil {
+			t.Fatal("it was answered")
+		}
+		synctest.Wait()
+		if got := r.Stats().OpenCalls; got != 0 {
+			t.Errorf("%d calls are open", got)
 		}
 	})
 }
