@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +130,27 @@ func TestHangingCall(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+func TestWaitStats(t *testing.T) {
+	r := newRig(t, Options{})
+	r.fault(Fault{Times: 1, Respond: Respond{Hang: true}})
+	var hanging sync.WaitGroup
+	hanging.Go(func() { _, _ = r.try("sendMessage", fields{"chat_id": 7, "text": "x"}) })
+	if stats, ok := r.WaitStats(t.Context(), func(s Stats) bool { return s.OpenCalls == 1 }); !ok {
+		t.Errorf("%+v", stats)
+	}
+	hanging.Go(func() { _, _ = r.try("sendMessage", fields{"chat_id": 7, "text": "x"}) })
+	if stats, ok := r.WaitStats(t.Context(), func(s Stats) bool { return s.Delivered == 1 }); !ok {
+		t.Errorf("%+v", stats)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok := r.WaitStats(ended, func(Stats) bool { return false }); ok {
+		t.Error("the condition is never satisfied")
+	}
+	r.Reset()
+	hanging.Wait()
 }
 
 // The last part of a multipart body may end long before the body does.

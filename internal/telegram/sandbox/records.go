@@ -73,6 +73,35 @@ func (s *Sandbox) WaitMessages(ctx context.Context, chatID int64) []Message {
 	}
 }
 
+// WaitStats returns the counters as soon as they satisfy a condition, with true;
+// or those at the end, with false, when the context or the sandbox ends first.
+// So a test can wait until a call hangs or so many messages were delivered.
+func (s *Sandbox) WaitStats(ctx context.Context, satisfied func(Stats) bool) (Stats, bool) {
+	w := s.current()
+	for {
+		w.mu.Lock()
+		stats, changed := w.stats, w.changed
+		w.mu.Unlock()
+		if satisfied(stats) {
+			return stats, true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return stats, false
+		case <-w.ctx.Done():
+			return stats, false
+		}
+	}
+}
+
+// wake lets everyone look again who waits for something to happen; w.mu is
+// held.
+func (w *world) wake() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
 // messagesOf copies the messages of a chat, or of all for zero; w.mu is held.
 func (w *world) messagesOf(chatID int64) []Message {
 	found := []Message{}
@@ -128,12 +157,14 @@ func (w *world) begin(c *Call, at time.Time) {
 	w.calls.add(c, size)
 	w.stats.Calls++
 	w.stats.OpenCalls++
+	w.wake()
 }
 
 // finish records how a call ended.
 func (w *world) finish(c *Call, a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.wake()
 	w.stats.OpenCalls--
 	c.AnsweredAt, c.Outcome = time.Now(), OutcomeAnswered
 	if a.lost {

@@ -62,13 +62,11 @@ func (w *world) show(c *chat, l line) {
 	w.touch(c)
 }
 
-// touch notes that there is something new to see in a chat, and lets everyone
-// look who waits for that; w.mu is held.
+// touch notes that there is something new to see in a chat; w.mu is held.
 func (w *world) touch(c *chat) {
 	w.changes++
 	c.changed = w.changes
-	close(w.changed)
-	w.changed = make(chan struct{})
+	w.wake()
 }
 
 // notice adds a line that nobody said; w.mu is held.

@@ -31,7 +31,7 @@ type world struct {
 	recent    window // deliveries of the last seconds, for maxPerSecond
 	began     time.Time
 	changes   uint64        // lines shown in the chats so far
-	changed   chan struct{} // closed and replaced when something happens in a chat
+	changed   chan struct{} // closed and replaced when stats or chats have changed
 
 	lastCall    uint64
 	lastMessage int64
