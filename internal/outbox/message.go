@@ -87,6 +87,8 @@ type Recipient struct {
 	doubtUntil time.Time
 	doubtWait  time.Duration
 	epoch      int64
+	accepted   bool // it has accepted a message
+	spared     bool // it was taken back by the guard, and has accepted nothing since
 }
 
 // RecipientState says whether an address can be written to.
