@@ -35,6 +35,7 @@ type Message struct {
 	plain     bool
 	retryWait time.Duration
 	ageFrom   time.Time
+	blanked   bool
 }
 
 // NewMessage is what Enqueue stores.

@@ -20,15 +20,19 @@ type senderRow struct {
 	until     time.Time
 	mark      int64
 	guard     time.Time // since when the guard against mass death holds
+	place     place     // whose file this was when it last sent
+	copiedAt  time.Time // of a backup
 }
 
 func (o *Outbox) sender(tx database.Tx) (senderRow, error) {
 	var s senderRow
-	var identity, reason sql.NullString
-	var paused, gateUntil, gateWait, until, guard sql.NullInt64
-	err := tx.QueryRow(`SELECT identity, paused_at, gate_until, gate_wait, state, reason, until, mark, guard_since
+	var identity, reason, machine sql.NullString
+	var paused, gateUntil, gateWait, until, guard, inode, copied sql.NullInt64
+	err := tx.QueryRow(`SELECT identity, paused_at, gate_until, gate_wait, state, reason, until, mark, guard_since,
+			machine, inode, copied_at
 		FROM notifier_senders WHERE channel = ?`, o.channel).
-		Scan(&identity, &paused, &gateUntil, &gateWait, &s.state, &reason, &until, &s.mark, &guard)
+		Scan(&identity, &paused, &gateUntil, &gateWait, &s.state, &reason, &until, &s.mark, &guard,
+			&machine, &inode, &copied)
 	if errors.Is(err, sql.ErrNoRows) {
 		return senderRow{state: SenderRunning}, nil
 	}
@@ -37,7 +41,7 @@ func (o *Outbox) sender(tx database.Tx) (senderRow, error) {
 	}
 	s.identity, s.reason = identity.String, reason.String
 	s.pausedAt, s.gateUntil, s.until = instant(paused), instant(gateUntil), instant(until)
-	s.guard = instant(guard)
+	s.guard, s.copiedAt, s.place = instant(guard), instant(copied), place{machine.String, inode.Int64}
 	s.gateWait = time.Duration(gateWait.Int64) * time.Millisecond
 	return s, nil
 }
@@ -74,7 +78,8 @@ func (o *Outbox) Pause(tx database.Tx, now time.Time) error {
 	return nil
 }
 
-// Resume ends a pause. Messages do not grow older by its length.
+// Resume ends a pause, and accepts a copy as the database that sends from now on. Messages do not
+// grow older by the length of the pause.
 func (o *Outbox) Resume(tx database.Tx, now time.Time) error {
 	if _, err := o.nextMark(tx); err != nil {
 		return err
@@ -85,7 +90,8 @@ func (o *Outbox) Resume(tx database.Tx, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("resume the sender: %w", err)
 	}
-	_, err = tx.Exec(`UPDATE notifier_senders SET paused_at = NULL WHERE channel = ?`, o.channel)
+	_, err = tx.Exec(`UPDATE notifier_senders SET paused_at = NULL, machine = NULL, inode = NULL,
+		copied_at = NULL WHERE channel = ?`, o.channel)
 	if err != nil {
 		return fmt.Errorf("resume the sender: %w", err)
 	}
