@@ -133,6 +133,7 @@ func (e *ConflictError) Error() string { return e.Detail }
 const (
 	ConflictState      = "message_state"      // the message's state does not allow it
 	ConflictChatDead   = "chat_dead"          // revive the chat first
+	ConflictStopped    = "chat_stopped"       // the customer asked us to stop, and has to start again
 	ConflictOvertaken  = "message_overtaken"  // a later message of its subject was sent; force helps
 	ConflictExpired    = "message_expired"    // its expiresAt has passed; force helps
 	ConflictBlanked    = "message_blanked"    // its content was erased by retention

@@ -106,11 +106,15 @@ func (o *Outbox) save(tx database.Tx, r Recipient) error {
 	return nil
 }
 
-// Revive opens a dead or doubtful recipient again. What was suppressed meanwhile stays ended.
+// Revive opens a dead or doubtful recipient again. What was suppressed meanwhile stays ended. Who
+// asked us to stop must ask us to start again: a *ConflictError then.
 func (o *Outbox) Revive(tx database.Tx, _ time.Time, address string) (Recipient, error) {
 	r, err := o.Recipient(tx, address)
 	if err != nil {
 		return r, err
+	}
+	if r.Reason == RecipientStopped {
+		return r, &ConflictError{ConflictStopped, "this customer sent /stop: only their /start resumes messages"}
 	}
 	r.State, r.Reason, r.Detail, r.Since = RecipientOpen, "", "", time.Time{}
 	r.doubtStep, r.doubtUntil, r.doubtWait = 0, time.Time{}, 0
