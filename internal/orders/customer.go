@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"notifier/internal/database"
@@ -87,4 +88,13 @@ func customer(tx database.Tx, id string) (Customer, error) {
 		return Customer{}, fmt.Errorf("read customer %s: %w", id, err)
 	}
 	return c, nil
+}
+
+// CustomerOf is the customer in a recipient of Recipient, or empty when it is none.
+func CustomerOf(recipient string) string {
+	id, found := strings.CutPrefix(recipient, "customer:")
+	if !found {
+		return ""
+	}
+	return id
 }
