@@ -42,7 +42,6 @@ type DB struct {
 	watch   *watcher
 	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
 	watchFiles bool
-	hooks      hooks
 }
 
 // Option changes how Open works.

@@ -3,7 +3,6 @@ package database
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -50,19 +49,20 @@ func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 }
 
 // run is the part of a Write between BEGIN and its end. A panic of fn rolls back and goes on.
-func (db *DB) run(fn func(Tx) error) (err error) {
+func (db *DB) run(fn func(Tx) error) error {
 	done := false
 	defer func() {
 		if !done {
-			err = errors.Join(err, db.rollback())
+			// After some errors, such as a full disk, SQLite has rolled back itself; then this
+			// fails, and there is nothing left to undo.
+			_ = db.writer.exec("ROLLBACK")
 		}
 	}()
-	db.noticeForeign()
-	if err := fn(writeTx{db.writer}); err != nil {
+	if err := db.noticeForeign(); err != nil {
 		return err
 	}
-	if err := db.hooks.commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+	if err := fn(writeTx{db.writer}); err != nil {
+		return err
 	}
 	if err := db.writer.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
@@ -71,14 +71,10 @@ func (db *DB) run(fn func(Tx) error) (err error) {
 	return nil
 }
 
-// rollback undoes the open transaction. SQLite has done so itself after some errors, such as a
-// full disk; then there is nothing left to undo.
-func (db *DB) rollback() error {
-	_ = db.writer.exec("ROLLBACK")
-	return nil
-}
-
 func (db *DB) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // a select would choose at random
+		return fmt.Errorf("wait for a turn to write: %w", err)
+	}
 	select {
 	case <-db.turn:
 	case <-ctx.Done():
@@ -162,13 +158,3 @@ func (t readTx) QueryRow(query string, args ...any) Row {
 type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
-
-// hooks are places where tests make this package fail.
-type hooks struct{ beforeCommit func() error }
-
-func (h hooks) commit() error {
-	if h.beforeCommit == nil {
-		return nil
-	}
-	return h.beforeCommit()
-}

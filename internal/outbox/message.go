@@ -32,8 +32,9 @@ type Message struct {
 	RemoteID int64
 	EndedAt  time.Time
 
-	plain   bool
-	ageFrom time.Time
+	plain     bool
+	retryWait time.Duration
+	ageFrom   time.Time
 }
 
 // NewMessage is what Enqueue stores.

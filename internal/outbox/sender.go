@@ -7,7 +7,7 @@ import (
 )
 
 // Verdict is what one call to the channel came to, and so the outcome of an attempt.
-// What follows from each verdict is written in rules.go; the words are stored and shown.
+// What follows from each verdict is written in judge.go; the words are stored and shown.
 type Verdict string
 
 // The verdicts a [Sender] can return.
@@ -25,6 +25,12 @@ const (
 	Rejected     Verdict = "rejected"      // this message will never be taken
 	Failed       Verdict = "failed"        // the channel failed without having taken the message
 )
+
+// failure says whether a verdict is a failure of the channel, which may be an outage's, rather than
+// an answer about a message or a recipient.
+func (v Verdict) failure() bool {
+	return v == NotSent || v == NotTelegram || v == Failed || v == Uncertain
+}
 
 // Open is the result of an attempt whose verdict is not known yet.
 const Open Verdict = "open"

@@ -1,0 +1,551 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"notifier/internal/database"
+)
+
+func down(v Verdict, detail string) Answer {
+	return Answer{Verdict: v, Detail: detail, Answered: false}
+}
+
+// One order alone through ten hours: first a proxy's page for everything, then answers that are
+// lost although the message was delivered, then silence.
+func TestOneOrderAloneThroughALongOutage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		bad := down(NotTelegram, "502")
+		deliver := false
+		broken := true
+		w.channel.identify = func() Answer { return when(broken, bad) }
+		w.channel.touch = func(string) Answer { return when(broken, bad) }
+		w.channel.send = func(address, text string, _ int) Answer {
+			if broken && deliver {
+				w.channel.deliver(address, text)
+			}
+			return when(broken, bad)
+		}
+		id := w.put("7900000001", "A-1 is placed")
+		w.runFor(3 * time.Hour)
+		bad, deliver = down(Uncertain, "504"), true
+		w.runFor(3 * time.Hour)
+		bad, deliver = down(Uncertain, "no answer"), false
+		w.runFor(4 * time.Hour)
+		broken = false
+		w.runFor(2 * time.Minute)
+		m := w.message(id)
+		if m.State != Sent || m.Failures != 0 {
+			t.Errorf("the message is %s with %d counted failures", m.State, m.Failures)
+		}
+		if n := len(w.channel.sent); n < 1 || n > 2 {
+			t.Errorf("%d copies were delivered", n)
+		}
+	})
+}
+
+// The same when the outage begins with lost answers: the one copy that may have arrived is
+// followed by one more, and only when the channel has shown life.
+func TestALostAnswerWaitsForASignOfLife(t *testing.T) {
+	inWorld(t, func(w *world) {
+		broken := true
+		bad := down(Uncertain, "504")
+		w.channel.identify = func() Answer { return when(broken, bad) }
+		w.channel.touch = func(string) Answer { return when(broken, bad) }
+		w.channel.send = func(address, text string, nth int) Answer {
+			if broken {
+				w.channel.deliver(address, text)
+				return bad
+			}
+			return Answer{}
+		}
+		id := w.put("7900000001", "A-1 is placed")
+		w.runFor(10 * time.Hour)
+		if n := w.channel.calls["7900000001"]; n != 1 {
+			t.Errorf("%d calls while nothing answered, want the first alone", n)
+		}
+		if e := w.explain(id); e.Code != WaitsSign {
+			t.Errorf("explained as %s: %s", e.Code, e.Text)
+		}
+		broken = false
+		w.runFor(2 * time.Minute)
+		w.wantState(id, Sent, "")
+		if n := len(w.channel.sent); n != 2 {
+			t.Errorf("%d copies, want two", n)
+		}
+	})
+}
+
+func when(broken bool, a Answer) Answer {
+	if broken {
+		return a
+	}
+	return Answer{}
+}
+
+func TestNoThirdTryThatMayHaveArrived(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(address, text string, _ int) Answer {
+			if address == "731" {
+				w.channel.deliver(address, text)
+				return down(Uncertain, "timeout")
+			}
+			return Answer{}
+		}
+		lost, held := w.put("731", "x"), w.put("732", "y", func(n *NewMessage) { n.OnUncertain = OnUncertainHold })
+		next := w.put("731", "z")
+		w.channel.send = func(address, text string, _ int) Answer {
+			w.channel.deliver(address, text)
+			return when(text != "z", down(Uncertain, "timeout"))
+		}
+		w.runFor(time.Hour)
+		w.wantState(lost, Unsure, "")
+		w.wantState(held, Unsure, "")
+		w.wantState(next, Sent, "")
+		if n := w.channel.calls["732"]; n != 1 {
+			t.Errorf("the held message was called for %d times", n)
+		}
+		w.wantTexts("731", "x", "x", "z", "z")
+	})
+}
+
+func TestAnotherBotKillsNoChat(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.put("901", "from the right bot")
+		if _, err := w.pass(); err != nil {
+			t.Fatal(err)
+		}
+		w.config.Identity = "2"
+		w.restart()
+		id := w.put("901", "x")
+		calls := w.channel.calls["901"] + w.channel.identifies
+		if _, err := w.pass(); !errors.Is(err, ErrIdentity) {
+			t.Errorf("the pass ended with %v", err)
+		}
+		w.runFor(time.Hour)
+		if n := w.channel.calls["901"] + w.channel.identifies; n != calls {
+			t.Error("another bot made calls")
+		}
+		if s := w.status(); s.State != SenderStopped {
+			t.Errorf("the sender is %+v", s)
+		}
+		w.write(func(tx database.Tx) error { return w.box.AcceptIdentity(tx, "2") })
+		w.runFor(time.Minute)
+		w.wantState(id, Sent, "")
+		if s := w.status(); s.State != SenderRunning {
+			t.Errorf("the sender is %+v", s)
+		}
+	})
+}
+
+func TestADeadChatTakesItsMessagesWithItAndNewOnesEndAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(address, _ string, _ int) Answer {
+			return when(address == "601", Answer{Verdict: ChatDead, Reason: RecipientBlocked, Detail: "bot was blocked by the user", Answered: true})
+		}
+		var dead, alive []int64
+		for i := range 5 {
+			dead = append(dead, w.put("601", fmt.Sprint(i)))
+			alive = append(alive, w.put("602", fmt.Sprint(i)))
+		}
+		w.runFor(time.Minute)
+		for i := range 5 {
+			w.wantState(dead[i], Dead, ReasonChatDead)
+			w.wantState(alive[i], Sent, "")
+		}
+		w.wantTexts("602", "0", "1", "2", "3", "4")
+		if r := w.recipient("601"); r.State != RecipientDead || r.Reason != RecipientBlocked || r.Since.IsZero() {
+			t.Errorf("the chat is %+v", r)
+		}
+		later := w.put("601", "later")
+		w.wantState(later, Dead, ReasonChatDead)
+		foreign := w.insertForeign("601")
+		w.runFor(2 * time.Second)
+		w.wantState(foreign, Dead, ReasonChatDead)
+		if n := w.channel.calls["601"]; n != 1 {
+			t.Errorf("%d calls to the dead chat", n)
+		}
+	})
+}
+
+// insertForeign is what another program does: it knows the table and nothing else.
+func (w *world) insertForeign(recipient string) int64 {
+	w.t.Helper()
+	var id int64
+	w.write(func(tx database.Tx) error {
+		return tx.QueryRow(`INSERT INTO outbox (recipient, type, payload, created_at)
+			VALUES (?, 'Text', '{"text":"foreign"}', ?) RETURNING id`, recipient, time.Now().UnixMilli()).Scan(&id)
+	})
+	return id
+}
+
+func TestADoubtfulChatComesBackOrEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lost := true
+		w.channel.send = func(string, string, int) Answer {
+			return when(lost, Answer{Verdict: ChatDoubtful, Reason: ReasonChatNotFound, Detail: "chat not found", Answered: true})
+		}
+		back := w.put("610", "one")
+		w.runFor(5 * time.Minute)
+		if n := w.channel.calls["610"]; n != 2 {
+			t.Errorf("%d calls in five minutes, want two", n)
+		}
+		lost = false
+		w.runFor(10 * time.Minute)
+		w.wantState(back, Sent, "")
+		if r := w.recipient("610"); r.State != RecipientOpen {
+			t.Errorf("the chat is %+v", r)
+		}
+		lost = true
+		first, second := w.put("610", "two"), w.put("610", "three")
+		w.runFor(2 * time.Hour)
+		w.wantState(first, Dead, ReasonChatNotFound)
+		w.wantState(second, Dead, ReasonChatNotFound)
+		calls := w.channel.calls["610"]
+		w.put("610", "four")
+		w.runFor(2 * time.Hour)
+		if n := w.channel.calls["610"]; n != calls+1 {
+			t.Errorf("a later message had %d tries, want one", n-calls)
+		}
+	})
+}
+
+func TestAMovedGroupKeepsItsOrderAndOneRecord(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(address, _ string, _ int) Answer {
+			return when(address == "-4455", Answer{Verdict: Moved, MovedTo: "-1009876500001", Answered: true})
+		}
+		for i := range 3 {
+			w.put("-4455", fmt.Sprint(i))
+		}
+		w.runFor(10 * time.Second)
+		w.wantTexts("-1009876500001", "0", "1", "2")
+		w.insertForeign("-4455")
+		w.put("-4455", "next")
+		w.runFor(10 * time.Second)
+		w.wantTexts("-1009876500001", "0", "1", "2", "foreign", "next")
+		if n := w.channel.calls["-4455"]; n != 1 {
+			t.Errorf("%d calls to the old id", n)
+		}
+		if r := w.recipient("-4455"); r.Address != "-1009876500001" || r.State != RecipientOpen {
+			t.Errorf("the old id stands for %+v", r)
+		}
+	})
+}
+
+func TestAMoveThatLeadsBackEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(address, _ string, _ int) Answer {
+			to := map[string]string{"-1": "-2", "-2": "-1"}
+			return Answer{Verdict: Moved, MovedTo: to[address], Answered: true}
+		}
+		id := w.put("-1", "x")
+		w.runFor(48 * time.Hour)
+		w.wantState(id, Dead, ReasonTooManyAttempts)
+	})
+}
+
+func TestAGateSurvivesAKill(t *testing.T) {
+	inWorld(t, func(w *world) {
+		began := time.Now()
+		w.channel.send = func(_, _ string, nth int) Answer {
+			return when(nth == 1, Answer{Verdict: Wait, Wait: time.Minute, Answered: true})
+		}
+		id := w.put("501", "x")
+		w.runFor(2 * time.Second)
+		if e := w.explain(id); e.Code != WaitsGate || e.Until.Before(began.Add(time.Minute)) {
+			t.Errorf("explained as %s until %v: %s", e.Code, e.Until, e.Text)
+		}
+		w.restart()
+		w.runFor(2 * time.Minute)
+		w.wantState(id, Sent, "")
+		if took := w.channel.sent[0].at.Sub(began); took < time.Minute || took > 63*time.Second {
+			t.Errorf("sent after %v", took)
+		}
+		if n := w.channel.calls["501"]; n != 2 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+func TestTheWholeChannelWaitsWhenTwoCanariesAreRefused(t *testing.T) {
+	inWorld(t, func(w *world) {
+		began := time.Now()
+		w.channel.send = func(string, string, int) Answer {
+			return when(time.Since(began) < 5*time.Second, Answer{Verdict: Wait, Wait: 20 * time.Second, Answered: true})
+		}
+		for i := range 20 {
+			w.put(fmt.Sprint(510+i), "x")
+		}
+		w.runFor(10 * time.Second)
+		calls := 0
+		for _, n := range w.channel.calls {
+			calls += n
+		}
+		if calls > 6 { // those in flight at the first refusal, and two canaries
+			t.Errorf("%d calls before the channel waited", calls)
+		}
+		if s := w.status(); s.State != SenderWaiting {
+			t.Errorf("the sender is %+v", s)
+		}
+		w.restart()
+		w.runFor(time.Minute)
+		if n := len(w.channel.sent); n != 20 {
+			t.Errorf("%d were sent after the wait", n)
+		}
+	})
+}
+
+func TestAKillLeavesAnOpenAttemptToOneMoreTry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.put("611", "x")
+		hold := w.put("612", "x", func(n *NewMessage) { n.OnUncertain = OnUncertainHold })
+		w.leaveOpen(id, "611")
+		w.leaveOpen(hold, "612")
+		began := time.Now()
+		w.runFor(time.Minute)
+		w.wantState(id, Sent, "")
+		w.wantState(hold, Unsure, "")
+		if took := w.channel.sent[0].at.Sub(began); took < 30*time.Second {
+			t.Errorf("the second try came %v after the start", took)
+		}
+		if as := w.attempts(id); len(as) != 2 || as[0].Result != Uncertain || as[1].Result != Accepted {
+			t.Errorf("attempts: %+v", as)
+		}
+	})
+}
+
+// leaveOpen leaves a message as a process does that is killed during its call.
+func (w *world) leaveOpen(id int64, address string) {
+	w.t.Helper()
+	w.exec(fmt.Sprintf(`INSERT INTO notifier_attempts (channel, message_id, address, epoch, started_at)
+		VALUES ('telegram', %d, '%s', 0, %d)`, id, address, time.Now().UnixMilli()))
+	w.exec(fmt.Sprintf(`UPDATE outbox SET state = 'sending' WHERE id = %d`, id))
+}
+
+func (w *world) exec(statement string) {
+	w.t.Helper()
+	w.write(func(tx database.Tx) error {
+		_, err := tx.Exec(statement)
+		return err
+	})
+}
+
+func TestWithoutALinkAMessageWaitsAndTheNewestGoes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		about := func(order string) func(*NewMessage) {
+			return func(n *NewMessage) { n.Subject, n.CollapseKey = order, order }
+		}
+		old := w.put("customer:17", "placed", about("order:1"))
+		other := w.put("customer:17", "placed too", about("order:2"))
+		newest := w.put("customer:17", "paid", about("order:1"))
+		w.runFor(time.Hour)
+		if e := w.explain(old); e.Code != WaitsLink {
+			t.Errorf("explained as %s: %s", e.Code, e.Text)
+		}
+		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "7900000017") })
+		w.runFor(10 * time.Second)
+		w.wantState(old, Canceled, ReasonSuperseded)
+		w.wantState(other, Sent, "")
+		w.wantState(newest, Sent, "")
+		w.wantTexts("7900000017", "placed too", "paid")
+
+		w.put("customer:17", "one")
+		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "7900000018") })
+		w.runFor(10 * time.Second)
+		w.wantTexts("7900000018", "one")
+		w.wantTexts("7900000017", "placed too", "paid")
+	})
+}
+
+func TestMessagesExpireUnderAGateInAnOutageAndWithoutALink(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(address, _ string, _ int) Answer {
+			return when(address == "501", Answer{Verdict: Wait, Wait: 100 * time.Hour, Answered: true})
+		}
+		gated := w.put("501", "x")
+		soon := w.put("501", "y", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Hour) })
+		unlinked := w.put("customer:5", "z")
+		w.runFor(2 * time.Hour)
+		w.wantState(gated, Pending, "")
+		w.wantState(soon, Dead, ReasonExpired)
+		w.runFor(71 * time.Hour)
+		w.wantState(gated, Dead, ReasonExpired)
+		w.wantState(unlinked, Pending, "")
+		w.runFor(30 * 24 * time.Hour)
+		w.wantState(unlinked, Dead, ReasonExpired)
+	})
+}
+
+func TestNothingExpiresWhileTheClockIsWrong(t *testing.T) {
+	inWorld(t, func(w *world) {
+		behind := func(Answer) Answer {
+			return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now().Add(-365 * 24 * time.Hour)}
+		}
+		w.channel.identify = func() Answer { return behind(Answer{}) }
+		id := w.put("customer:5", "z", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Hour) })
+		w.runFor(48 * time.Hour)
+		w.wantState(id, Pending, "")
+	})
+}
+
+func TestAPoisonMessageEndsOnAQuietNight(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(_, text string, _ int) Answer {
+			return when(text == "poison", Answer{Verdict: Failed, Detail: "500", Answered: true})
+		}
+		id := w.put("711", "poison")
+		after := w.put("711", "after")
+		w.runFor(24 * time.Hour)
+		w.wantState(id, Dead, ReasonTooManyAttempts)
+		w.wantState(after, Sent, "")
+	})
+}
+
+func TestAPoisonMessageEndsOnABusyDay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(_, text string, _ int) Answer {
+			return when(text == "poison", Answer{Verdict: Failed, Detail: "500", Answered: true})
+		}
+		id := w.put("711", "poison")
+		for i := range 24 * 60 {
+			w.put(fmt.Sprint(1000+i%50), "x")
+			w.runFor(time.Minute)
+		}
+		w.wantState(id, Dead, ReasonTooManyAttempts)
+		if n := len(w.channel.sent); n != 24*60 {
+			t.Errorf("%d of the others were sent", n)
+		}
+	})
+}
+
+func TestOneHangingChatHoldsUpNobody(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(address, _ string, _ int) Answer {
+			if address == "721" {
+				time.Sleep(30 * time.Second)
+				return down(Uncertain, "timeout")
+			}
+			return Answer{}
+		}
+		stuck := w.put("721", "x")
+		for i := range 30 {
+			w.put(fmt.Sprint(730+i), "x")
+		}
+		w.runFor(3 * time.Second)
+		if n := len(w.channel.sent); n != 30 {
+			t.Errorf("%d of the 30 others were sent in 3 s", n)
+		}
+		w.runFor(10 * time.Minute)
+		w.wantState(stuck, Unsure, "")
+	})
+}
+
+func TestARejectedTokenCostsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		bad := Answer{Verdict: BotStopped, Detail: "Unauthorized", Answered: true}
+		revoked := true
+		w.channel.send = func(string, string, int) Answer { return when(revoked, bad) }
+		w.channel.touch = func(string) Answer { return when(revoked, bad) }
+		w.channel.identify = func() Answer { return when(revoked, Answer{Verdict: BotStopped, Detail: "Unauthorized"}) }
+		for i := range 200 {
+			w.put(fmt.Sprint(2000+i), "x")
+		}
+		w.runFor(2 * time.Minute)
+		if s := w.status(); s.State != SenderStopped {
+			t.Errorf("the sender is %+v", s)
+		}
+		calls := 0
+		for _, n := range w.channel.calls {
+			calls += n
+		}
+		if calls > 40 {
+			t.Errorf("%d calls", calls)
+		}
+		revoked = false
+		w.runFor(2 * time.Minute)
+		if n := len(w.channel.sent); n != 200 {
+			t.Errorf("%d were sent afterwards", n)
+		}
+	})
+}
+
+func TestPlannedMessagesHoldNobodyBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		planned := w.put("820", "later", func(n *NewMessage) { n.NotBefore = time.Now().Add(time.Hour) })
+		w.put("820", "now")
+		w.runFor(time.Minute)
+		w.wantTexts("820", "now")
+		if e := w.explain(planned); e.Code != WaitsPlan {
+			t.Errorf("explained as %s", e.Code)
+		}
+		w.put("820", "again")
+		w.runFor(time.Minute)
+		w.wantTexts("820", "now", "again")
+		w.runFor(time.Hour)
+		w.wantTexts("820", "now", "again", "later")
+	})
+}
+
+func TestVerdictsAreKeptUntilTheDiskTakesThem(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var once sync.Once
+		w.channel.send = func(string, string, int) Answer {
+			once.Do(func() { // from the moment the channel has the first message
+				w.exec(`CREATE TRIGGER broken BEFORE UPDATE ON notifier_attempts
+					BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
+			})
+			return Answer{}
+		}
+		first, second := w.put("830", "x"), w.put("830", "y")
+		w.runForKeeping(time.Minute)
+		if n := len(w.channel.sent); n != 1 {
+			t.Errorf("%d were sent while nothing could be stored", n)
+		}
+		w.exec(`DROP TRIGGER broken`)
+		w.runFor(time.Minute)
+		w.wantState(first, Sent, "")
+		w.wantState(second, Sent, "")
+		w.wantTexts("830", "x", "y")
+	})
+}
+
+// runForKeeping is runFor for a service that cannot end yet, since it has something to store.
+func (w *world) runForKeeping(d time.Duration) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go w.d.Run(ctx, every(time.Second), nil)
+	time.Sleep(d)
+	cancel()
+}
+
+func TestALinkThatChangesDuringACallTakesTheMessageAlong(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "901") })
+		w.channel.send = func(address, _ string, _ int) Answer {
+			if address != "901" {
+				return Answer{}
+			}
+			w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "902") })
+			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		}
+		id := w.put("customer:17", "refused")
+		w.runFor(time.Minute)
+		w.wantState(id, Sent, "")
+		w.channel.send = func(address, _ string, nth int) Answer {
+			if address != "902" || nth != 2 {
+				return Answer{}
+			}
+			w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "903") })
+			return Answer{Verdict: Wait, Wait: time.Hour, Answered: true}
+		}
+		second := w.put("customer:17", "follows")
+		w.runFor(time.Minute)
+		w.wantState(second, Sent, "")
+		w.wantTexts("902", "refused")
+		w.wantTexts("903", "follows")
+	})
+}

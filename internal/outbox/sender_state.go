@@ -1,0 +1,168 @@
+package outbox
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// senderRow is what is stored of the sender of a channel.
+type senderRow struct {
+	identity  string
+	pausedAt  time.Time
+	gateUntil time.Time
+	gateWait  time.Duration
+	state     string // running, waiting or stopped
+	reason    string
+	until     time.Time
+	mark      int64
+}
+
+func (o *Outbox) sender(tx database.Tx) (senderRow, error) {
+	var s senderRow
+	var identity, reason sql.NullString
+	var paused, gateUntil, gateWait, until sql.NullInt64
+	err := tx.QueryRow(`SELECT identity, paused_at, gate_until, gate_wait, state, reason, until, mark
+		FROM notifier_senders WHERE channel = ?`, o.channel).
+		Scan(&identity, &paused, &gateUntil, &gateWait, &s.state, &reason, &until, &s.mark)
+	if errors.Is(err, sql.ErrNoRows) {
+		return senderRow{state: SenderRunning}, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("read the sender's state: %w", err)
+	}
+	s.identity, s.reason = identity.String, reason.String
+	s.pausedAt, s.gateUntil, s.until = instant(paused), instant(gateUntil), instant(until)
+	s.gateWait = time.Duration(gateWait.Int64) * time.Millisecond
+	return s, nil
+}
+
+// Status says what holds up the whole channel. A person's pause comes before everything else.
+func (o *Outbox) Status(tx database.Tx, now time.Time) (SenderStatus, error) {
+	s, err := o.sender(tx)
+	if err != nil {
+		return SenderStatus{}, err
+	}
+	switch {
+	case !s.pausedAt.IsZero():
+		return SenderStatus{State: SenderPaused, Reason: "paused by a person since " + s.pausedAt.Format(time.RFC3339)}, nil
+	case s.state == SenderStopped:
+		return SenderStatus{State: SenderStopped, Reason: s.reason, Until: s.until}, nil
+	case s.gateUntil.After(now):
+		return SenderStatus{State: SenderWaiting, Reason: o.title() + " asked us to wait", Until: s.gateUntil}, nil
+	case s.state == SenderWaiting:
+		return SenderStatus{State: SenderWaiting, Reason: s.reason, Until: s.until}, nil
+	}
+	return SenderStatus{State: SenderRunning}, nil
+}
+
+// Pause stops sending until Resume, across restarts. Calls under way are finished.
+func (o *Outbox) Pause(tx database.Tx, now time.Time) error {
+	if _, err := o.nextMark(tx); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE notifier_senders SET paused_at = coalesce(paused_at, ?) WHERE channel = ?`,
+		now.UnixMilli(), o.channel)
+	if err != nil {
+		return fmt.Errorf("pause the sender: %w", err)
+	}
+	return nil
+}
+
+// Resume ends a pause. Messages do not grow older by its length.
+func (o *Outbox) Resume(tx database.Tx, now time.Time) error {
+	if _, err := o.nextMark(tx); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`INSERT INTO notifier_pauses (channel, started_at, ended_at)
+		SELECT channel, paused_at, ? FROM notifier_senders WHERE channel = ? AND paused_at IS NOT NULL`,
+		now.UnixMilli(), o.channel)
+	if err != nil {
+		return fmt.Errorf("resume the sender: %w", err)
+	}
+	_, err = tx.Exec(`UPDATE notifier_senders SET paused_at = NULL WHERE channel = ?`, o.channel)
+	if err != nil {
+		return fmt.Errorf("resume the sender: %w", err)
+	}
+	return nil
+}
+
+// ReleaseSender lifts the gate of the whole channel.
+func (o *Outbox) ReleaseSender(tx database.Tx, _ time.Time) error {
+	if _, err := o.nextMark(tx); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE notifier_senders SET gate_until = NULL, gate_wait = NULL WHERE channel = ?`, o.channel)
+	if err != nil {
+		return fmt.Errorf("release the sender: %w", err)
+	}
+	return nil
+}
+
+// AcceptIdentity lets the channel's messages be sent by another identity than before.
+func (o *Outbox) AcceptIdentity(tx database.Tx, identity string) error {
+	if _, err := o.nextMark(tx); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE notifier_senders SET identity = ?, state = 'running', reason = NULL, until = NULL
+		WHERE channel = ?`, identity, o.channel)
+	if err != nil {
+		return fmt.Errorf("accept the bot: %w", err)
+	}
+	return nil
+}
+
+// claimIdentity remembers who we are when nobody was remembered, and says who is remembered.
+func (o *Outbox) claimIdentity(tx database.Tx, identity string) (string, error) {
+	var remembered string
+	err := tx.QueryRow(`INSERT INTO notifier_senders (channel, identity) VALUES (?, ?)
+		ON CONFLICT (channel) DO UPDATE SET identity = coalesce(identity, excluded.identity)
+		RETURNING identity`, o.channel, identity).Scan(&remembered)
+	if err != nil {
+		return "", fmt.Errorf("remember the bot: %w", err)
+	}
+	return remembered, nil
+}
+
+// report writes what holds up the whole channel, for other processes to see.
+func (o *Outbox) report(tx database.Tx, state, reason string, until time.Time) error {
+	_, err := tx.Exec(`INSERT INTO notifier_senders (channel, state, reason, until) VALUES (?, ?, ?, ?)
+		ON CONFLICT (channel) DO UPDATE SET state = excluded.state, reason = excluded.reason, until = excluded.until`,
+		o.channel, state, orNull(reason), millis(until))
+	if err != nil {
+		return fmt.Errorf("store the sender's state: %w", err)
+	}
+	return nil
+}
+
+// gateSender stores the gate of the whole channel.
+func (o *Outbox) gateSender(tx database.Tx, until time.Time, wait time.Duration) error {
+	_, err := tx.Exec(`UPDATE notifier_senders SET gate_until = ?, gate_wait = ? WHERE channel = ?`,
+		millis(until), wait.Milliseconds(), o.channel)
+	if err != nil {
+		return fmt.Errorf("store the sender's gate: %w", err)
+	}
+	return nil
+}
+
+// pauses are the times during which a person had paused the sender, the present one included.
+func (o *Outbox) pauses(tx database.Tx) (pauses, error) {
+	var list pauses
+	err := each(tx, func(row database.Row) error {
+		var from, to sql.NullInt64
+		if err := row.Scan(&from, &to); err != nil {
+			return err
+		}
+		list = append(list, pause{instant(from), instant(to)})
+		return nil
+	}, `SELECT started_at, ended_at FROM notifier_pauses WHERE channel = ?1
+		UNION ALL SELECT paused_at, NULL FROM notifier_senders WHERE channel = ?1 AND paused_at IS NOT NULL
+		ORDER BY 1`, o.channel)
+	if err != nil {
+		return nil, fmt.Errorf("read the pauses: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,169 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"notifier/internal/outbox"
+)
+
+// DefaultURL is the public Bot API (https://core.telegram.org/bots/api#making-requests).
+const DefaultURL = "https://api.telegram.org"
+
+// Options are what a Client needs.
+type Options struct {
+	// Token gives the bot token. It is asked once at the start, and again before the first call
+	// after an answer that refused the token, so that a new one can be put in place while running.
+	Token func() (Secret, error)
+	// URL is where the Bot API is, without the token; empty: DefaultURL.
+	URL string
+	// Timeout bounds one call, connecting included. It must be positive. The Bot API server holds
+	// back a message for 8 s and more before it refuses it, so a short one makes duplicates.
+	Timeout time.Duration
+	// Render turns a stored message into its text.
+	Render Renderer
+	// Transport replaces our own way to the network; nil keeps it. One that reports no connections
+	// through net/http/httptrace should return a *NotWrittenError, or a *net.OpError of a dial,
+	// where nothing has left: any other error counts as a message that may have been sent.
+	Transport http.RoundTripper
+}
+
+// Client speaks to the Bot API for one bot. It implements outbox.Sender, and its methods may be
+// called side by side.
+type Client struct {
+	keyring  *keyring
+	seam     *seam
+	timeout  time.Duration
+	render   Renderer
+	username atomic.Pointer[string]
+}
+
+var _ outbox.Sender = (*Client)(nil)
+
+// New checks the options and makes a client; it asks nobody. Its errors never hold the token.
+func New(o Options) (*Client, error) {
+	if o.Timeout <= 0 {
+		return nil, errors.New("the timeout of a call must be positive")
+	}
+	if o.Token == nil || o.Render == nil {
+		return nil, errors.New("a token and a renderer are needed")
+	}
+	base, err := baseURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := newSeam(o.Transport)
+	k, err := newKeyring(o.Token, base, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{keyring: k, seam: s, timeout: o.Timeout, render: o.Render}, nil
+}
+
+func baseURL(text string) (string, error) {
+	if text == "" {
+		return DefaultURL, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("the Bot API address must be http://host[:port] or https://host[:port]")
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// Send makes exactly one call of sendMessage for a letter that Compose made.
+func (c *Client) Send(ctx context.Context, address string, l outbox.Letter) outbox.Answer {
+	m, ok := l.(*letter)
+	if !ok {
+		return outbox.Answer{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not a letter for Telegram: %T", l)}
+	}
+	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.SendMessage(ctx, m.params(address))
+		return err
+	})
+	return answer
+}
+
+// Identify asks for the bot's own account (getMe) and remembers its name. The Bot API server
+// answers it from memory: a yes shows that the token is good and the server is there.
+func (c *Client) Identify(ctx context.Context) outbox.Answer {
+	answer, facts := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.GetMe(ctx)
+		return err
+	})
+	if name := usernameIn(facts.Body); answer.OK && name != "" {
+		c.username.Store(&name)
+	}
+	return asIdentity(answer)
+}
+
+// asIdentity: an answer that refuses the token is no sign that the bot is alive.
+func asIdentity(a outbox.Answer) outbox.Answer {
+	a.Answered = a.Answered && a.Verdict != outbox.BotStopped
+	return a
+}
+
+// Username is the bot's name without @, or empty as long as no Identify was granted.
+func (c *Client) Username() string {
+	if name := c.username.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
+// Touch shows a chat that the bot is typing (sendChatAction). Unlike getMe it is answered by
+// Telegram's servers, and it delivers nothing.
+func (c *Client) Touch(ctx context.Context, address string) outbox.Answer {
+	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
+		_, err := b.SendChatAction(ctx, &bot.SendChatActionParams{ChatID: address, Action: models.ChatActionTyping})
+		return err
+	})
+	return answer
+}
+
+// Close drops the idle connections. Calls in flight are not disturbed.
+func (c *Client) Close() { c.seam.client.CloseIdleConnections() }
+
+// call makes one call through the library and judges it by its facts alone: the library's own
+// error hides status and headers, and can be one although the message was taken.
+func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) error) (outbox.Answer, Facts) {
+	key, err := c.keyring.current()
+	if err != nil {
+		return outbox.Answer{Verdict: outbox.BotStopped, Detail: short(err.Error())}, Facts{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	x, ctx := newExchange(ctx)
+	_ = do(ctx, key.bot)
+	facts, reached := x.result()
+	if !reached {
+		return outbox.Answer{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
+	}
+	answer := Classify(facts)
+	answer.Detail = key.token.scrub(answer.Detail)
+	if answer.Verdict == outbox.BotStopped {
+		c.keyring.refused(key)
+	}
+	return answer, facts
+}
+
+func usernameIn(body []byte) string {
+	var me struct {
+		Result struct {
+			Username string `json:"username"`
+		} `json:"result"`
+	}
+	_ = json.Unmarshal(body, &me)
+	return me.Result.Username
+}

@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// call is one Bot API call on its way.
+type call struct {
+	world  *world
+	bot    *bot
+	method method
+	params params
+	client <-chan struct{} // closed when the client has gone away
+	record *Call           // guarded by world.mu
+}
+
+// method is one method of the Bot API.
+type method struct {
+	name     string // as Telegram spells it
+	delivers bool   // it puts a message into a chat
+	run      func(*call) (any, *apiError)
+}
+
+// errAborted ends a call whose world has ended; its answer is lost.
+var errAborted = &apiError{}
+
+var methods = indexMethods(
+	method{name: "getMe", run: getMe},
+	method{name: "sendChatAction", run: sendChatAction},
+	method{name: "sendMessage", delivers: true, run: sendMessage},
+	method{name: "sendPhoto", delivers: true, run: sendPhoto},
+	method{name: "sendDocument", delivers: true, run: sendDocument},
+	method{name: "editMessageText", run: editMessageText},
+	method{name: "answerCallbackQuery", run: answerCallbackQuery},
+	method{name: "getUpdates", run: getUpdates},
+	method{name: "setWebhook", run: setWebhook},
+	method{name: "deleteWebhook", run: deleteWebhook},
+	method{name: "getWebhookInfo", run: getWebhookInfo},
+	method{name: "getChat", run: getChat},
+	method{name: "setMyCommands", run: setMyCommands},
+)
+
+// indexMethods makes a table by lower-case name.
+func indexMethods(list ...method) map[string]method {
+	table := make(map[string]method, len(list))
+	for _, m := range list {
+		table[strings.ToLower(m.name)] = m
+	}
+	return table
+}
+
+// botPath is /bot<token>/[test/]<method>; the method may also be a parameter.
+var botPath = regexp.MustCompile(`^/bot([0-9]{1,18}):[A-Za-z0-9_-]+/(?:test/)?(.*)$`)
+
+// serveBotAPI reads a call, lets the latency pass, answers and keeps a record.
+func (s *Sandbox) serveBotAPI(rw http.ResponseWriter, r *http.Request) {
+	path := botPath.FindStringSubmatch(r.URL.Path)
+	if path == nil {
+		errNotFound.answer().write(rw)
+		return
+	}
+	botID, _ := strconv.ParseInt(path[1], 10, 64) // at most 18 digits
+	if !slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodHead}, r.Method) {
+		errHTTPMethod.answer().write(rw)
+		return
+	}
+	// The body is read first: a client may go away, its call stays.
+	parameters, broken := readParams(r)
+	c := s.current().receive(botID, path[2], parameters, r.Context().Done())
+	a := c.answer(broken)
+	c.world.finish(c.record, a)
+	a.write(rw)
+}
+
+// receive notes a new call.
+func (w *world) receive(botID int64, name string, p params, client <-chan struct{}) *call {
+	if name == "" {
+		name = p.values["method"]
+	}
+	m, known := methods[strings.ToLower(name)]
+	if !known {
+		m = method{name: name, run: unknownMethod}
+	}
+	chatID, _ := p.chatParameter() // methods without a chat have none
+	record := &Call{BotID: botID, Method: m.name, ChatID: chatID, Params: p.logged()}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begin(record, time.Now())
+	return &call{world: w, bot: w.bot(botID), method: m, params: p, client: client, record: record}
+}
+
+// answer works the call out. Faults come before everything, even before the
+// parameters are looked at.
+func (c *call) answer(broken *apiError) answer {
+	w := c.world
+	w.mu.Lock()
+	latency := w.limits.Latency
+	w.mu.Unlock()
+	if !w.sleepUntil(time.Now().Add(latency)) {
+		return lostAnswer
+	}
+	if fault := c.strike(); fault != nil {
+		return c.suffer(*fault, broken)
+	}
+	return c.process(broken)
+}
+
+// process is the call's usual way.
+func (c *call) process(broken *apiError) answer {
+	if broken != nil {
+		return broken.answer()
+	}
+	result, refused := c.method.run(c)
+	switch {
+	case refused == errAborted:
+		return lostAnswer
+	case refused != nil:
+		return refused.answer()
+	default:
+		return success(result)
+	}
+}
+
+// explained is a result that comes with a description.
+type explained struct {
+	result      any
+	description string
+}
+
+func unknownMethod(*call) (any, *apiError) { return nil, errUnknownMethod }
+
+func getMe(c *call) (any, *apiError) {
+	return struct {
+		user
+		CanJoinGroups           bool `json:"can_join_groups"`
+		CanReadAllGroupMessages bool `json:"can_read_all_group_messages"`
+		SupportsInlineQueries   bool `json:"supports_inline_queries"`
+	}{user: c.bot.user(), CanJoinGroups: true}, nil
+}
+
+// chatActions are the actions of sendChatAction.
+var chatActions = []string{
+	"typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "record_audio",
+	"upload_audio", "upload_document", "choose_sticker", "find_location", "pick_up_location",
+	"record_video_note", "upload_video_note", "cancel",
+}
+
+// sendChatAction spends no limit: it delivers nothing.
+func sendChatAction(c *call) (any, *apiError) {
+	chatID, err := c.params.chatParameter()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(chatActions, strings.ToLower(c.params.values["action"])) {
+		return nil, badRequest("wrong parameter action in request")
+	}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	if err := c.world.chat(chatID).access("have no write access to the chat"); err != nil {
+		return nil, err
+	}
+	return true, nil
+}

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ChatState is what a chat answers to a bot that writes to it.
+type ChatState string
+
+// The states of a chat.
+const (
+	ChatUnknown     ChatState = "unknown"     // 400 chat not found
+	ChatOpen        ChatState = "open"        // takes messages
+	ChatBlocked     ChatState = "blocked"     // 403 bot was blocked by the user
+	ChatDeactivated ChatState = "deactivated" // 403 user is deactivated
+	ChatKicked      ChatState = "kicked"      // 403 bot was kicked from the … chat
+	ChatRestricted  ChatState = "restricted"  // 400 not enough rights …
+	ChatMigrated    ChatState = "migrated"    // 400 with migrate_to_chat_id
+)
+
+// chat is one private chat or group.
+type chat struct {
+	id         int64
+	state      ChatState
+	migratedTo int64
+}
+
+func (c *chat) isGroup() bool { return c.id < 0 }
+func (c *chat) isSupergroup() bool {
+	return strings.HasPrefix(strconv.FormatInt(c.id, 10), "-100") && c.id < -1_000_000_000
+}
+
+// kind is the chat type as the Bot API names it.
+func (c *chat) kind() string {
+	switch {
+	case c.isSupergroup():
+		return "supergroup"
+	case c.isGroup():
+		return "group"
+	default:
+		return "private"
+	}
+}
+
+// chatObject is the Bot API's Chat.
+type chatObject struct {
+	ID        int64  `json:"id"`
+	FirstName string `json:"first_name,omitempty"`
+	Title     string `json:"title,omitempty"`
+	Type      string `json:"type"`
+}
+
+func (c *chat) object() chatObject {
+	object := chatObject{ID: c.id, Type: c.kind()}
+	if c.isGroup() {
+		object.Title = fmt.Sprintf("Group %d", -c.id)
+	} else {
+		object.FirstName = fmt.Sprintf("Customer %d", c.id)
+	}
+	return object
+}
+
+// chat returns the chat with an id, making it in the state of a chat that
+// nobody has touched.
+func (w *world) chat(id int64) *chat {
+	c, known := w.chats[id]
+	if !known {
+		c = &chat{id: id, state: ChatOpen}
+		if w.options.StrictChats {
+			c.state = ChatUnknown
+		}
+		w.chats[id] = c
+	}
+	return c
+}
+
+// access checks that a bot may do something in a chat. The words for a
+// restricted chat depend on what it wants to do.
+func (c *chat) access(restricted string) *apiError {
+	switch c.state {
+	case ChatOpen:
+		return nil
+	case ChatBlocked:
+		return forbidden("bot was blocked by the user")
+	case ChatDeactivated:
+		return forbidden("user is deactivated")
+	case ChatKicked:
+		return forbidden(fmt.Sprintf("bot was kicked from the %s chat", c.groupWord()))
+	case ChatRestricted:
+		return badRequest("%s", restricted)
+	case ChatMigrated:
+		migrated := badRequest("group chat was upgraded to a supergroup chat")
+		migrated.migrateTo = c.migratedTo
+		return migrated
+	default:
+		return badRequest("chat not found")
+	}
+}
+
+func (c *chat) groupWord() string {
+	if c.isSupergroup() {
+		return "supergroup"
+	}
+	return "group"
+}
+
+// chatParameter reads chat_id, a number or its decimal string. Usernames are
+// those of chats the sandbox does not have.
+func (p params) chatParameter() (int64, *apiError) {
+	text := strings.TrimSpace(p.values["chat_id"])
+	if text == "" {
+		return 0, badRequest("chat_id is empty")
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id == 0 {
+		return 0, badRequest("chat not found")
+	}
+	return id, nil
+}

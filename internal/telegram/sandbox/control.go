@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// controlRoutes are the paths for the person or test beside the Bot API. Their
+// errors are {"error":"…"}.
+func (s *Sandbox) controlRoutes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.showIndex)
+	mux.HandleFunc("DELETE /sandbox", s.reset)
+	mux.HandleFunc("GET /sandbox/messages", s.showMessages)
+	mux.HandleFunc("GET /sandbox/calls", s.showCalls)
+	mux.HandleFunc("GET /sandbox/stats", s.showStats)
+	mux.HandleFunc("GET /sandbox/limits", s.showLimits)
+	mux.HandleFunc("PUT /sandbox/limits", s.putLimits)
+	mux.HandleFunc("GET /sandbox/faults", s.showFaults)
+	mux.HandleFunc("POST /sandbox/faults", s.postFault)
+	mux.HandleFunc("DELETE /sandbox/faults", s.deleteFaults)
+	mux.HandleFunc("POST /sandbox/chats/{id}/{act}", s.postAct)
+	return mux
+}
+
+func (s *Sandbox) reset(rw http.ResponseWriter, _ *http.Request) {
+	s.Reset()
+	rw.WriteHeader(http.StatusNoContent)
+}
+
+// maxMessageWait is the longest wait of GET /sandbox/messages.
+const maxMessageWait = 5 * time.Minute
+
+// showMessages lists what was delivered, of one chat with chatId. With wait it
+// answers as soon as there is one, or with an empty list in the end.
+func (s *Sandbox) showMessages(rw http.ResponseWriter, r *http.Request) {
+	chatID, err := queryChat(r)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
+	}
+	var wait time.Duration
+	if text := r.FormValue("wait"); text != "" {
+		wait, err = time.ParseDuration(text)
+		if err != nil || wait < 0 || wait > maxMessageWait {
+			refuse(rw, http.StatusUnprocessableEntity, errors.New(`wait must be a duration up to 5m, such as "5s"`))
+			return
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	show(rw, http.StatusOK, s.WaitMessages(ctx, chatID))
+}
+
+// showCalls lists the calls, of one chat with chatId and of one method with
+// method.
+func (s *Sandbox) showCalls(rw http.ResponseWriter, r *http.Request) {
+	chatID, err := queryChat(r)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
+	}
+	method := r.FormValue("method")
+	calls := []Call{}
+	for _, c := range s.Calls() {
+		if (chatID == 0 || c.ChatID == chatID) && (method == "" || strings.EqualFold(method, c.Method)) {
+			calls = append(calls, c)
+		}
+	}
+	show(rw, http.StatusOK, calls)
+}
+
+func (s *Sandbox) showStats(rw http.ResponseWriter, _ *http.Request) {
+	show(rw, http.StatusOK, s.Stats())
+}
+
+func (s *Sandbox) showLimits(rw http.ResponseWriter, _ *http.Request) {
+	show(rw, http.StatusOK, s.Limits())
+}
+
+func (s *Sandbox) putLimits(rw http.ResponseWriter, r *http.Request) {
+	body, ok := readControl(rw, r)
+	if !ok {
+		return
+	}
+	if err := s.changeLimits(func(l *Limits) error { return decodeStrict(body, l) }); err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
+	}
+	s.showLimits(rw, r)
+}
+
+func (s *Sandbox) showFaults(rw http.ResponseWriter, _ *http.Request) {
+	show(rw, http.StatusOK, s.Faults())
+}
+
+func (s *Sandbox) postFault(rw http.ResponseWriter, r *http.Request) {
+	body, ok := readControl(rw, r)
+	if !ok {
+		return
+	}
+	var fault Fault
+	if err := decodeStrict(body, &fault); err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
+	}
+	added, err := s.addFault(fault)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
+	}
+	show(rw, http.StatusCreated, added)
+}
+
+func (s *Sandbox) deleteFaults(rw http.ResponseWriter, _ *http.Request) {
+	s.ClearFaults()
+	rw.WriteHeader(http.StatusNoContent)
+}
+
+// queryChat reads ?chatId=, zero when there is none.
+func queryChat(r *http.Request) (int64, error) {
+	text := r.FormValue("chatId")
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id == 0 {
+		return 0, errors.New("chatId must be a chat id")
+	}
+	return id, nil
+}
+
+// readControl reads a JSON body; an error has been answered when it is false.
+func readControl(rw http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	const limit = 1 << 20
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
+	if err != nil {
+		refuse(rw, http.StatusRequestEntityTooLarge, errors.New("the body is longer than 1 MiB or was cut"))
+		return nil, false
+	}
+	return body, true
+}
+
+func show(rw http.ResponseWriter, status int, value any) {
+	answer{status: status, contentType: "application/json", body: encode(value)}.write(rw)
+}
+
+func refuse(rw http.ResponseWriter, status int, err error) {
+	show(rw, status, struct {
+		Error string `json:"error"`
+	}{err.Error()})
+}
+
+// showIndex names the paths for who opens the address in a browser.
+func (s *Sandbox) showIndex(rw http.ResponseWriter, _ *http.Request) {
+	const text = `A fake Telegram Bot API.
+
+/bot<digits>:<anything>/<method>    the Bot API
+GET    /sandbox/messages?chatId=&wait=5s
+GET    /sandbox/calls?chatId=&method=
+GET    /sandbox/stats
+GET    /sandbox/limits      PUT changes the fields given
+GET    /sandbox/faults      POST adds one, DELETE clears
+POST   /sandbox/chats/{id}/start|message|press|block|unblock|deactivate|kick|restrict|migrate
+DELETE /sandbox             start afresh
+`
+	answer{status: http.StatusOK, contentType: "text/plain; charset=utf-8", body: []byte(text)}.write(rw)
+}

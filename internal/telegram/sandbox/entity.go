@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// entity is the Bot API's MessageEntity. Offset and length count UTF-16 units
+// of the visible text.
+type entity struct {
+	Type          string `json:"type"`
+	Offset        int    `json:"offset"`
+	Length        int    `json:"length"`
+	URL           string `json:"url,omitempty"`
+	User          *user  `json:"user,omitempty"`
+	Language      string `json:"language,omitempty"`
+	CustomEmojiID string `json:"custom_emoji_id,omitempty"`
+	UnixTime      int64  `json:"unix_time,omitempty"`
+	DateFormat    string `json:"date_time_format,omitempty"`
+}
+
+// same compares two entities, mentioned users by their id.
+func (e entity) same(other entity) bool {
+	if e.User != nil && other.User != nil && *e.User == *other.User {
+		e.User = other.User
+	}
+	return e == other
+}
+
+// formatted is a visible text and what is marked in it.
+type formatted struct {
+	text     string
+	entities []entity
+}
+
+// nesting orders entities that cover the same text, the outermost first.
+var nesting = []string{
+	"blockquote", "expandable_blockquote", "pre", "code", "text_link", "text_mention", "date_time",
+	"bold", "italic", "underline", "strikethrough", "spoiler", "custom_emoji",
+}
+
+// sortEntities puts entities in the order of their beginning, a longer one
+// before those inside it.
+func sortEntities(list []entity) {
+	slices.SortStableFunc(list, func(a, b entity) int {
+		return cmp.Or(
+			cmp.Compare(a.Offset, b.Offset),
+			cmp.Compare(b.Length, a.Length),
+			cmp.Compare(slices.Index(nesting, a.Type), slices.Index(nesting, b.Type)),
+		)
+	})
+}
+
+// utf16Width is how many UTF-16 units a character takes.
+func utf16Width(r rune) int {
+	if r > 0xFFFF {
+		return 2
+	}
+	return 1
+}
+
+// utf16Length is the length of a text in UTF-16 units.
+func utf16Length(text string) int {
+	length := 0
+	for _, r := range text {
+		length += utf16Width(r)
+	}
+	return length
+}
+
+// visible builds a visible text and counts its UTF-16 units on the way.
+type visible struct {
+	strings.Builder
+	utf16 int
+}
+
+// take copies the character at the beginning of source and returns its size in
+// bytes.
+func (v *visible) take(source string) int {
+	r, size := utf8.DecodeRuneInString(source)
+	v.WriteString(source[:size])
+	v.utf16 += utf16Width(r)
+	return size
+}
+
+// put adds one character.
+func (v *visible) put(r rune) {
+	v.WriteRune(r)
+	v.utf16 += utf16Width(r)
+}
+
+// from is the text added since a position in bytes.
+func (v *visible) from(position int) string { return v.String()[position:] }

@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+	"unicode/utf8"
+)
+
+// customer is the person who writes in a chat: its owner, or a member that
+// every group has.
+func (c *chat) customer() user {
+	id := max(c.id, -c.id)
+	return user{ID: id, FirstName: fmt.Sprintf("Customer %d", id), Language: "en"}
+}
+
+// botCommand finds commands in a text; the command itself is the first group.
+var botCommand = regexp.MustCompile(`(?:^|\s)(/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?)(?:$|[^A-Za-z0-9_@/])`)
+
+// commandEntities marks the commands in a text.
+func commandEntities(text string) []entity {
+	var list []entity
+	for _, place := range botCommand.FindAllStringSubmatchIndex(text, -1) {
+		command := text[place[2]:place[3]]
+		list = append(list, entity{
+			Type: "bot_command", Offset: utf16Length(text[:place[2]]), Length: utf16Length(command),
+		})
+	}
+	return list
+}
+
+// say publishes a message of the customer; w.mu is held.
+func (w *world) say(c *chat, text string) {
+	m := w.incoming(c)
+	m.Text, m.Entities = text, commandEntities(text)
+	w.publish(updateMessage, func(*bot) any { return m })
+}
+
+// incoming is a message of the customer without content yet.
+func (w *world) incoming(c *chat) messageObject {
+	w.lastMessage++
+	from := c.customer()
+	return messageObject{MessageID: w.lastMessage, From: &from, Chat: c.object(), Date: time.Now().Unix()}
+}
+
+// tellMigration publishes the service messages in both chats; w.mu is held.
+func (w *world) tellMigration(from, to *chat) {
+	leaving, arriving := w.incoming(from), w.incoming(to)
+	leaving.MigrateTo, arriving.MigrateFrom = to.id, from.id
+	w.publish(updateMessage, func(*bot) any { return leaving })
+	w.publish(updateMessage, func(*bot) any { return arriving })
+}
+
+// chatMember is the Bot API's ChatMember for the bot itself.
+type chatMember struct {
+	User            user   `json:"user"`
+	Status          string `json:"status"`
+	UntilDate       *int   `json:"until_date,omitempty"`
+	IsMember        *bool  `json:"is_member,omitempty"`
+	CanSendMessages *bool  `json:"can_send_messages,omitempty"`
+}
+
+// member is what the bot is in a chat that is in a state.
+func (b *bot) member(state ChatState) chatMember {
+	forever, yes, no := 0, true, false
+	switch state {
+	case ChatBlocked, ChatKicked:
+		return chatMember{User: b.user(), Status: "kicked", UntilDate: &forever}
+	case ChatRestricted:
+		return chatMember{b.user(), "restricted", &forever, &yes, &no}
+	case ChatUnknown:
+		return chatMember{User: b.user(), Status: "left"}
+	default:
+		return chatMember{User: b.user(), Status: "member"}
+	}
+}
+
+// tellMembership publishes that the bot's place in a chat has changed; w.mu is
+// held. In a private chat only a block and its end are told.
+func (w *world) tellMembership(c *chat, before ChatState) {
+	blocked := func(s ChatState) bool { return s == ChatBlocked || s == ChatKicked }
+	if !c.isGroup() && blocked(before) == blocked(c.state) {
+		return
+	}
+	from, chat, now := c.customer(), c.object(), time.Now().Unix()
+	state := c.state
+	w.publish(updateMyChatMember, func(b *bot) any {
+		return map[string]any{
+			"chat": chat, "from": from, "date": now,
+			"old_chat_member": b.member(before), "new_chat_member": b.member(state),
+		}
+	})
+}
+
+// pressed publishes that the customer pressed a button of a message, to the bot
+// that sent it; w.mu is held.
+func (w *world) pressed(c *chat, m *Message, data string) {
+	id := fmt.Sprint(w.dice.Int64())
+	now := time.Now()
+	w.callbacks[id] = now
+	w.bot(m.BotID).enqueue(updateCallback, map[string]any{
+		"id":            id,
+		"from":          c.customer(),
+		"message":       w.object(m),
+		"chat_instance": fmt.Sprint(c.id),
+		"data":          data,
+	}, now)
+}
+
+// The bounds of callback queries.
+const (
+	callbackLifetime = 15 * time.Minute // Telegram's own is unpublished
+	maxCallbackText  = 200
+)
+
+// answerCallbackQuery ends the waiting animation of a button.
+func answerCallbackQuery(c *call) (any, *apiError) {
+	w := c.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for id, at := range w.callbacks {
+		if now.Sub(at) >= callbackLifetime {
+			delete(w.callbacks, id)
+		}
+	}
+	if _, known := w.callbacks[c.params.values["callback_query_id"]]; !known {
+		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
+	}
+	if utf8.RuneCountInString(c.params.values["text"]) > maxCallbackText {
+		return nil, badRequest("MESSAGE_TOO_LONG")
+	}
+	return true, nil
+}

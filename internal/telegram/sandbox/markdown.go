@@ -1,0 +1,84 @@
+package sandbox
+
+import "strings"
+
+// parseMarkdown reads the older parse mode Markdown, which has no nesting. The
+// error is Telegram's text after "can't parse entities: ".
+func parseMarkdown(source string) (formatted, error) {
+	var out visible
+	var entities []entity
+	for pos := 0; pos < len(source); {
+		c := source[pos]
+		switch {
+		case c == '\\' && pos+1 < len(source) && strings.IndexByte("_*`[", source[pos+1]) >= 0:
+			out.put(rune(source[pos+1]))
+			pos += 2
+		case strings.IndexByte("_*`[", c) < 0:
+			pos += out.take(source[pos:])
+		default:
+			e, after, err := markdownSpan(source, pos, &out)
+			if err != nil {
+				return formatted{}, err
+			}
+			if e.Type != "" && e.Length > 0 {
+				entities = append(entities, e)
+			}
+			pos = after
+		}
+	}
+	sortEntities(entities)
+	return formatted{out.String(), entities}, nil
+}
+
+// markdownSpan reads the markup that begins at a position: its entity, which
+// has no type if it marks nothing, and where the source goes on.
+func markdownSpan(source string, begin int, out *visible) (e entity, after int, err error) {
+	kind, mark := map[byte]spanKind{'_': italicSpan, '*': boldSpan, '`': codeSpan, '[': linkSpan}[source[begin]], 1
+	if strings.HasPrefix(source[begin:], preSpan.end) {
+		kind, mark = preSpan, len(preSpan.end)
+	}
+	pos := begin + mark
+	if kind == preSpan {
+		e.Language, pos = markdownLanguage(source, pos)
+	}
+	length := strings.Index(source[pos:], kind.end)
+	if length < 0 {
+		return e, 0, telegramErrorf("Can't find end of the entity starting at byte offset %d", begin)
+	}
+	text := source[pos : pos+length]
+	e.Type, e.Offset, e.Length = kind.entity, out.utf16, utf16Length(text)
+	out.WriteString(text)
+	out.utf16 += e.Length
+	after = pos + length + len(kind.end)
+	if kind == linkSpan {
+		e, after = markdownLink(e, source, after, text)
+	}
+	return e, after, nil
+}
+
+// markdownLanguage reads the language of a block of code, if a line break
+// follows it.
+func markdownLanguage(source string, begin int) (language string, after int) {
+	end := begin
+	for end < len(source) && !isSpace(source[end]) && source[end] != '`' {
+		end++
+	}
+	if end < len(source) && source[end] == '\n' {
+		return source[begin:end], end + 1
+	}
+	return "", begin
+}
+
+// markdownLink reads the address after a link's text; without one the text is
+// the address.
+func markdownLink(e entity, source string, pos int, text string) (entity, int) {
+	address := text
+	if strings.HasPrefix(source[pos:], "(") {
+		address, _, _ = strings.Cut(source[pos+1:], ")") // the end of the text ends it, too
+		pos = min(pos+len("()")+len(address), len(source))
+	}
+	if linked, usable := e.linkTo(address); usable {
+		return linked, pos
+	}
+	return entity{}, pos
+}

@@ -1,0 +1,141 @@
+package sandbox
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestMarkdownV2Refusals(t *testing.T) {
+	const reserved = ` is reserved and must be escaped with the preceding '\'`
+	for source, want := range map[string]string{
+		"A-1001":                "Character '-'" + reserved,
+		"done.":                 "Character '.'" + reserved,
+		"a|b":                   "Character '|'" + reserved,
+		"a!b":                   "Character '!'" + reserved,
+		"a > b":                 "Character '>'" + reserved,
+		"(x)":                   "Character '('" + reserved,
+		"x]":                    "Character ']'" + reserved,
+		"ü *x":                  "Can't find end of Bold entity at byte offset 3",
+		"_x":                    "Can't find end of Italic entity at byte offset 0",
+		"*_x*":                  "Can't find end of Bold entity at byte offset 3",
+		"__x_":                  "Can't find end of Italic entity at byte offset 3",
+		"~x":                    "Can't find end of Strikethrough entity at byte offset 0",
+		"||x":                   "Can't find end of Spoiler entity at byte offset 0",
+		"`x":                    "Can't find end of Code entity at byte offset 0",
+		"```x":                  "Can't find end of Pre entity at byte offset 0",
+		"```go\nx":              "Can't find end of PreCode entity at byte offset 0",
+		"[x":                    "Can't find end of TextUrl entity at byte offset 0",
+		"[x](y.de":              "Can't find end of a URL at byte offset 4",
+		"![x]":                  "Custom emoji entity must contain a tg://emoji URL",
+		"![x](":                 "Can't find end of a custom emoji URL at byte offset 5",
+		"![x](y.de)":            "Custom emoji entity must contain a tg://emoji URL",
+		">*x\ny":                "Can't find end of Bold entity at byte offset 1",
+		`trailing \`:            "",
+		"![x](tg://emoji?id=0)": "Invalid custom emoji identifier specified",
+	} {
+		_, err := parseMarkdownV2(source)
+		if got := message(err); got != want {
+			t.Errorf("%s\n got %v\nwant %s", source, got, want)
+		}
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestMarkdownV2Text(t *testing.T) {
+	for source, want := range map[string]formatted{
+		`A\-1001 \_\*\\`:         {text: `A-1001 _*\`},
+		"a\\é":                   {text: "a\\é"},
+		"\U0001F600*x*":          {"\U0001F600x", []entity{{Type: "bold", Offset: 2, Length: 1}}},
+		"**":                     {text: ""},
+		"*a _b_*":                {"a b", []entity{{Type: "bold", Length: 3}, {Type: "italic", Offset: 2, Length: 1}}},
+		"__u__ _i_":              {"u i", []entity{{Type: "underline", Length: 1}, {Type: "italic", Offset: 2, Length: 1}}},
+		"~x~||y||":               {"xy", []entity{{Type: "strikethrough", Length: 1}, {Type: "spoiler", Offset: 1, Length: 1}}},
+		"`a-b*c`":                {"a-b*c", []entity{{Type: "code", Length: 5}}},
+		"```\na.b```":            {"a.b", []entity{{Type: "pre", Length: 3}}},
+		"```go\nx = 1```":        {"x = 1", []entity{{Type: "pre", Length: 5, Language: "go"}}},
+		"```x```":                {"x", []entity{{Type: "pre", Length: 1}}},
+		"[a](http://b.de/\\)c)":  {"a", []entity{{Type: "text_link", Length: 1, URL: "http://b.de/)c"}}},
+		"[b\\.de]":               {"b.de", []entity{{Type: "text_link", Length: 4, URL: "http://b.de/"}}},
+		"[a](nowhere)":           {text: "a"},
+		"![x](tg://emoji?id=42)": {"x", []entity{{Type: "custom_emoji", Length: 1, CustomEmojiID: "42"}}},
+		">a\n>b\nc":              {"a\nb\nc", []entity{{Type: "blockquote", Length: 4}}},
+		"x\n>a":                  {"x\na", []entity{{Type: "blockquote", Offset: 2, Length: 1}}},
+		">a\n**>b":               {"a\nb", []entity{{Type: "blockquote", Length: 2}, {Type: "blockquote", Offset: 2, Length: 1}}},
+		">a\n>b||":               {"a\nb", []entity{{Type: "expandable_blockquote", Length: 3}}},
+		"a\nb":                   {text: "a\nb"},
+	} {
+		got, err := parseMarkdownV2(source)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(formatted{})); diff != "" {
+			t.Errorf("%s\n%s", source, diff)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	for source, want := range map[string]formatted{
+		`A-1001 \_x\*`:     {text: "A-1001 _x*"},
+		"*b* _i_ `c`":      {"b i c", []entity{{Type: "bold", Length: 1}, {Type: "italic", Offset: 2, Length: 1}, {Type: "code", Offset: 4, Length: 1}}},
+		"```go\nx```":      {"x", []entity{{Type: "pre", Length: 1, Language: "go"}}},
+		"[a](b.de) [c.de]": {"a c.de", []entity{{Type: "text_link", Length: 1, URL: "http://b.de/"}, {Type: "text_link", Offset: 2, Length: 4, URL: "http://c.de/"}}},
+		"[a](b.de":         {"a", []entity{{Type: "text_link", Length: 1, URL: "http://b.de/"}}},
+		"\U0001F600*ü*":    {"\U0001F600ü", []entity{{Type: "bold", Offset: 2, Length: 1}}},
+		"**":               {text: ""},
+	} {
+		got, err := parseMarkdown(source)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(formatted{})); diff != "" {
+			t.Errorf("%s\n%s", source, diff)
+		}
+	}
+	for source, want := range map[string]string{
+		"snake_case": "Can't find end of the entity starting at byte offset 5",
+		"ü[x":        "Can't find end of the entity starting at byte offset 2",
+	} {
+		_, err := parseMarkdown(source)
+		if got := message(err); got != want {
+			t.Errorf("%s\n got %v\nwant %s", source, got, want)
+		}
+	}
+}
+
+// Whatever is sent, nothing breaks and every entity lies inside the text.
+func TestMarkdownNeverBreaks(t *testing.T) {
+	piece := rapid.SampledFrom([]string{
+		"*", "_", "__", "**>", ">", "\n", "\r", "||", "~", "`", "```", "go", "[", "]", "(b.de)", "![", `\`, "ü", "\U0001F600", ".", "x", " ",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		source := ""
+		for _, p := range rapid.SliceOf(piece).Draw(t, "pieces") {
+			source += p
+		}
+		for _, parse := range []func(string) (formatted, error){parseMarkdown, parseMarkdownV2} {
+			parsed, err := parse(source)
+			if err != nil {
+				continue
+			}
+			for _, f := range []formatted{parsed, parsed.normalize()} {
+				length := utf16Length(f.text)
+				for _, e := range f.entities {
+					if e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > length {
+						t.Fatalf("%q: entity %+v in a text of %d", source, e, length)
+					}
+				}
+			}
+		}
+	})
+}

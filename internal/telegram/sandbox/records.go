@@ -1,0 +1,153 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Outcome is how a call ended.
+type Outcome string
+
+// The outcomes of a call.
+const (
+	OutcomeOpen     Outcome = "open"     // it has not ended
+	OutcomeAnswered Outcome = "answered" // Status and Answer were sent
+	OutcomeDropped  Outcome = "dropped"  // the connection was aborted; Answer is what was lost, if any
+)
+
+// Call is one Bot API call with its answer.
+type Call struct {
+	CallID     uint64            `json:"callId"` // in the order of receipt, from 1
+	BotID      int64             `json:"botId"`
+	Method     string            `json:"method"` // as Telegram spells it; an unknown one as it came
+	ChatID     int64             `json:"chatId,omitempty"`
+	Params     map[string]string `json:"params,omitempty"`
+	ReceivedAt time.Time         `json:"receivedAt"`
+	AnsweredAt time.Time         `json:"answeredAt,omitzero"`
+	Outcome    Outcome           `json:"outcome"`
+	Status     int               `json:"status,omitempty"` // of the HTTP answer
+	Answer     json.RawMessage   `json:"answer,omitempty"` // a body that is not JSON is a JSON string
+	FaultID    int               `json:"faultId,omitempty"`
+	Violated   []string          `json:"violated,omitempty"` // of "bot", "chat", "group": whose announced wait it ignored
+}
+
+// Stats are counters since New or the latest Reset.
+type Stats struct {
+	Calls           int `json:"calls"`           // Bot API calls received, refused and faulted ones included
+	Delivered       int `json:"delivered"`       // messages
+	TooManyRequests int `json:"tooManyRequests"` // calls answered 429, by the limits or by a fault
+	Violations      int `json:"violations"`      // calls that came in spite of an announced wait
+	MaxPerSecond    int `json:"maxPerSecond"`    // the most messages delivered in any sliding second
+	OpenCalls       int `json:"openCalls"`       // calls being worked on; a poll that waits for updates is not
+}
+
+// Messages returns what was delivered, oldest first; those beyond the latest
+// 200,000 (or 128 MiB of text) are forgotten.
+func (s *Sandbox) Messages() []Message {
+	w := s.current()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.messagesOf(0)
+}
+
+// WaitMessages returns the messages delivered to a chat (zero for any) as soon
+// as there is one. It returns none when the context or the sandbox ends first.
+func (s *Sandbox) WaitMessages(ctx context.Context, chatID int64) []Message {
+	w := s.current()
+	for {
+		w.mu.Lock()
+		found, arrival := w.messagesOf(chatID), w.arrival
+		w.mu.Unlock()
+		if len(found) > 0 {
+			return found
+		}
+		select {
+		case <-arrival:
+		case <-ctx.Done():
+			return found
+		case <-w.ctx.Done():
+			return found
+		}
+	}
+}
+
+// messagesOf copies the messages of a chat, or of all for zero; w.mu is held.
+func (w *world) messagesOf(chatID int64) []Message {
+	found := []Message{}
+	for _, m := range w.messages.entries {
+		if chatID == 0 || m.ChatID == chatID {
+			found = append(found, *m)
+		}
+	}
+	return found
+}
+
+// Calls returns every Bot API call, oldest first; those beyond the latest
+// 100,000 (or 128 MiB of parameters) are forgotten.
+func (s *Sandbox) Calls() []Call {
+	w := s.current()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	calls := make([]Call, 0, len(w.calls.entries))
+	for _, c := range w.calls.entries {
+		calls = append(calls, *c)
+	}
+	return calls
+}
+
+// Stats returns the counters.
+func (s *Sandbox) Stats() Stats {
+	w := s.current()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stats
+}
+
+// keep records a delivered message and wakes who waits for one; w.mu is held.
+func (w *world) keep(m *Message) {
+	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.ReplyMarkup)+300)
+	w.stats.Delivered++
+	w.recent.add(m.ReceivedAt)
+	w.stats.MaxPerSecond = max(w.stats.MaxPerSecond, w.recent.fullest(m.ReceivedAt))
+	// A held message may be kept a little after its slot, so what is pruned must
+	// be well out of reach.
+	w.recent.prune(m.ReceivedAt.Add(-2 * time.Second))
+	close(w.arrival)
+	w.arrival = make(chan struct{})
+}
+
+// begin records that a call was received; w.mu is held.
+func (w *world) begin(c *Call, at time.Time) {
+	w.lastCall++
+	c.CallID, c.ReceivedAt, c.Outcome = w.lastCall, at, OutcomeOpen
+	size := 400 // an answer's usual size included
+	for name, value := range c.Params {
+		size += len(name) + len(value)
+	}
+	w.calls.add(c, size)
+	w.stats.Calls++
+	w.stats.OpenCalls++
+}
+
+// finish records how a call ended.
+func (w *world) finish(c *Call, a answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stats.OpenCalls--
+	c.AnsweredAt, c.Outcome = time.Now(), OutcomeAnswered
+	if a.lost {
+		c.Outcome = OutcomeDropped
+	} else if a.status == http.StatusTooManyRequests {
+		w.stats.TooManyRequests++
+	}
+	c.Status = a.status
+	switch {
+	case len(a.body) == 0:
+	case json.Valid(a.body):
+		c.Answer = a.body
+	default:
+		c.Answer = encode(string(a.body))
+	}
+}

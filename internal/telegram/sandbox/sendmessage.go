@@ -1,0 +1,35 @@
+package sandbox
+
+import "unicode/utf8"
+
+// The longest texts after parsing, in Unicode code points.
+const (
+	maxText    = 4096
+	maxCaption = 1024
+)
+
+func sendMessage(c *call) (any, *apiError) {
+	if c.params.values["text"] == "" {
+		return nil, badRequest("message text is empty")
+	}
+	return c.deliver(content{
+		kind: KindText, what: "text messages", text: "text", entities: "entities", checkText: checkText,
+	})
+}
+
+func checkText(text formatted) *apiError {
+	switch {
+	case text.text == "":
+		return badRequest("text must be non-empty")
+	case utf8.RuneCountInString(text.text) > maxText:
+		return badRequest("message is too long")
+	}
+	return nil
+}
+
+func checkCaption(text formatted) *apiError {
+	if utf8.RuneCountInString(text.text) > maxCaption {
+		return badRequest("message caption is too long")
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package sandbox
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// world is everything the server remembers, from one Reset to the next. A call
+// belongs to the world it began in. Its mutex is never held while waiting.
+type world struct {
+	options Options
+	workers *sync.WaitGroup // goroutines that Close waits for
+	ctx     context.Context // ends with the world
+	cancel  context.CancelFunc
+
+	mu        sync.Mutex // guards the fields below
+	dice      *rand.Rand
+	limits    Limits
+	faults    []*ActiveFault
+	faultIDs  int
+	bots      map[int64]*bot
+	unclaimed []func(*bot) // updates from before the first bot called
+	chats     map[int64]*chat
+	files     map[string]*sentFile
+	callbacks map[string]time.Time // when the button was pressed, by the query's id
+	messages  *journal[*Message]
+	calls     *journal[*Call]
+	stats     Stats
+	recent    window        // deliveries of the last seconds, for maxPerSecond
+	arrival   chan struct{} // closed and replaced at each delivery
+
+	lastCall    uint64
+	lastMessage int64
+	firstUpdate int64 // the id of the first update of each bot
+}
+
+// The journals keep this much and then forget the oldest entries; the counters
+// of Stats go on.
+const (
+	maxCalls        = 100_000
+	maxMessages     = 200_000
+	maxJournalBytes = 128 << 20
+)
+
+func newWorld(options Options, workers *sync.WaitGroup) *world {
+	dice := rand.New(rand.NewPCG(options.Seed, 0))
+	w := &world{
+		options:     options,
+		workers:     workers,
+		dice:        dice,
+		limits:      DefaultLimits(),
+		bots:        map[int64]*bot{},
+		chats:       map[int64]*chat{},
+		files:       map[string]*sentFile{},
+		callbacks:   map[string]time.Time{},
+		messages:    &journal[*Message]{maxEntries: maxMessages, maxBytes: maxJournalBytes},
+		calls:       &journal[*Call]{maxEntries: maxCalls, maxBytes: maxJournalBytes},
+		recent:      window{span: time.Second},
+		arrival:     make(chan struct{}),
+		firstUpdate: firstUpdateID(dice),
+	}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	return w
+}
+
+// firstUpdateID is somewhere from two million to a thousand million, as with a
+// new bot.
+func firstUpdateID(dice *rand.Rand) int64 {
+	const lowest, highest = 2_000_000, 1_000_000_000
+	return lowest + dice.Int64N(highest-lowest)
+}
+
+// successor is the world after a reset. The ids go on, because a client that
+// remembers old ones must not mistake new ones for them.
+func (w *world) successor() *world {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := newWorld(w.options, w.workers)
+	next.lastMessage, next.firstUpdate = w.lastMessage, w.firstUpdate
+	for _, b := range w.bots {
+		next.firstUpdate = max(next.firstUpdate, b.nextUpdate)
+	}
+	return next
+}
+
+// end lets go of every call that waits in this world. It takes the mutex, so
+// that whoever has seen the world alive under it has begun before the end.
+func (w *world) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancel()
+}
+
+func (w *world) alive() bool { return w.ctx.Err() == nil }
+
+// sleepUntil waits for an instant. It is false when the world ended before. A
+// client that has gone away does not shorten it: a server that has read a
+// request goes on with it.
+func (w *world) sleepUntil(at time.Time) bool { return sleepUntil(w.ctx, at) }
+
+// sleepUntil waits for an instant. It is false when the context ended before.
+func sleepUntil(ctx context.Context, at time.Time) bool {
+	wait := time.Until(at)
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
