@@ -82,10 +82,10 @@ func (m *Metrics) Attempted(v outbox.Verdict, took time.Duration) {
 }
 
 // Delivered notes how long a message took from its commit to its acceptance.
-func (m *Metrics) Delivered(delay time.Duration) { m.delays.Observe(delay.Seconds()) }
+func (m *Metrics) Delivered(after time.Duration) { m.delays.Observe(after.Seconds()) }
 
-// Waited notes how long a message that could go waited for the pace.
-func (m *Metrics) Waited(d time.Duration) { m.waits.Observe(d.Seconds()) }
+// Limited notes how long a message that could go waited for the pace.
+func (m *Metrics) Limited(waited time.Duration) { m.waits.Observe(waited.Seconds()) }
 
 // RegisterBuildInfo registers the metric that names the version.
 func RegisterBuildInfo(r prometheus.Registerer, version string) {
