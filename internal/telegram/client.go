@@ -95,8 +95,8 @@ func (c *Client) Send(ctx context.Context, address string, l outbox.Letter) outb
 	return answer
 }
 
-// Identify asks for the bot's own account (getMe) and remembers its name. The Bot API server
-// answers it from memory: a yes shows that the token is good and the server is there.
+// Identify asks for the bot's own account (getMe) and remembers its name. A yes shows that the
+// token is good and the Bot API server is there, and nothing of Telegram behind it.
 func (c *Client) Identify(ctx context.Context) outbox.Answer {
 	answer, facts := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.GetMe(ctx)
@@ -122,8 +122,8 @@ func (c *Client) Username() string {
 	return ""
 }
 
-// Touch shows a chat that the bot is typing (sendChatAction). Unlike getMe it is answered by
-// Telegram's servers, and it delivers nothing.
+// Touch shows a chat that the bot is typing (sendChatAction). It leaves no message there, but the
+// answer comes from Telegram behind the Bot API server.
 func (c *Client) Touch(ctx context.Context, address string) outbox.Answer {
 	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.SendChatAction(ctx, &bot.SendChatActionParams{ChatID: address, Action: models.ChatActionTyping})

@@ -26,6 +26,7 @@ type exchange struct {
 	mu      sync.Mutex
 	reached bool // the library has come as far as the HTTP client
 	traced  bool // the transport told us of its connections
+	gauge   gauge
 	facts   Facts
 }
 
@@ -51,20 +52,20 @@ func (x *exchange) note(change func()) {
 	change()
 }
 
-// trace watches the connections of a call. From the moment it has a connection, bytes may leave.
+// trace watches the connections of a call. From the moment it has a connection, bytes may leave,
+// and only a count of them can show that none did.
 // A transport asks for a second connection for the same call only after it has made sure that the
 // first one, a reused one that turned out dead, took nothing (shouldRetryRequest in net/http):
 // that is a fresh start.
 func (x *exchange) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GetConn:      func(string) { x.note(func() { x.traced, x.facts.Written = true, false }) },
-		GotConn:      func(httptrace.GotConnInfo) { x.written() },
-		WroteHeaders: x.written,
+		GetConn: func(string) {
+			x.note(func() { x.traced, x.facts.Written, x.gauge = true, false, gauge{} })
+		},
+		GotConn: func(info httptrace.GotConnInfo) {
+			x.note(func() { x.facts.Written, x.gauge = true, newGauge(info.Conn) })
+		},
 	}
-}
-
-func (x *exchange) written() {
-	x.note(func() { x.traced, x.facts.Written = true, true })
 }
 
 // failed notes that the call ended without an answer. Without hooks (a custom transport that does
@@ -75,7 +76,7 @@ func (x *exchange) failed(err error, traceIsSure bool) {
 		if !x.traced && !traceIsSure {
 			x.facts.Written = true
 		}
-		if provesNotWritten(err) {
+		if x.gauge.unmoved() || provesNotWritten(err) {
 			x.facts.Written = false
 		}
 	})

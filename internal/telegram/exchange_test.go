@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -237,6 +236,36 @@ func TestFactsOfACallOnADeadConnection(t *testing.T) {
 	}
 }
 
+// stuckConn takes nothing until it is closed.
+type stuckConn struct {
+	net.Conn
+	closed chan struct{}
+}
+
+func (c stuckConn) Write([]byte) (int, error) { <-c.closed; return 0, net.ErrClosed }
+
+func (c stuckConn) Close() error { close(c.closed); return c.Conn.Close() }
+
+func TestFactsOfACallThatNeverLeftItsConnection(t *testing.T) {
+	address := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a call came through") })
+	for name, wrap := range map[string]func(net.Conn) net.Conn{
+		"stuck": func(c net.Conn) net.Conn { return stuckConn{c, make(chan struct{})} },
+		"dead": func(c net.Conn) net.Conn {
+			dead := new(atomic.Bool)
+			dead.Store(true)
+			return deadConn{c, dead}
+		},
+	} {
+		s := ownSeam(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := defaultDial()(ctx, network, address)
+			return wrap(conn), err
+		})
+		if f := askWithin(t, s, address, 50*time.Millisecond); f.Written || f.Status != 0 || f.Failure == "" {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
 // halfConn takes a few bytes of the second call and then breaks: what left may have arrived.
 type halfConn struct {
 	net.Conn
@@ -269,53 +298,6 @@ func TestACallThatLeftInPartIsNotRepeated(t *testing.T) {
 	if !f.Written || f.Status != 0 || dials.Load() != 1 {
 		t.Errorf("%+v after %d connections", f, dials.Load())
 	}
-}
-
-type roundTripFunc func(*http.Request) (*http.Response, error)
-
-func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func TestFactsWithACustomTransport(t *testing.T) {
-	const address = "http://telegram.invalid/bot1:secret/sendMessage"
-	for _, c := range []struct {
-		name string
-		err  error
-		want Facts
-	}{
-		{"any error", errors.New("lost at " + address), Facts{Written: true, Failure: "network error"}},
-		{"not written", fmt.Errorf("fault: %w", &NotWrittenError{errors.New("refused")}), Facts{Failure: "network error"}},
-		{"dial", &net.OpError{Op: "dial", Err: errors.New("x")}, Facts{Failure: "network error"}},
-		{"read", &net.OpError{Op: "read", Err: io.ErrUnexpectedEOF}, Facts{Written: true, Failure: "connection closed"}},
-		{"timeout", context.DeadlineExceeded, Facts{Written: true, Failure: "timed out"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newSeam(roundTripFunc(func(*http.Request) (*http.Response, error) { return nil, c.err }))
-			expect(t, ask(t, s, address), c.want)
-			if _, err := s.Do(httptest.NewRequest(http.MethodPost, address, nil)); err == nil || strings.Contains(err.Error(), "secret") {
-				t.Errorf("error %v", err)
-			}
-		})
-	}
-}
-
-// A custom transport that passes calls on to net/http calls the hooks, and those are believed.
-func TestFactsWithACustomTransportThatIsTraced(t *testing.T) {
-	inner := newTransport(defaultDial())
-	t.Cleanup(inner.CloseIdleConnections)
-	s := newSeam(roundTripFunc(func(r *http.Request) (*http.Response, error) {
-		resp, err := inner.RoundTrip(r)
-		if err != nil {
-			return nil, &url.Error{Op: "Post", URL: "x", Err: errors.New("wrapped away")}
-		}
-		return resp, nil
-	}))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := listener.Addr().String()
-	_ = listener.Close()
-	expect(t, ask(t, s, "http://"+closed), Facts{Failure: "network error"})
 }
 
 func TestIdleConnectionsAreClosedEarly(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// bulk sends as a dispatcher does: one call at a time for each chat, in the chat's order, and of
-// the chats whose turn has come the one that has waited longest. It stands beside a server that
-// notes when it saw each message.
+// bulk sends as a dispatcher does: one call at a time for each chat, and of the chats whose turn
+// has come the one that has waited longest, then the one whose message stands first in the queue.
+// It stands beside a server that notes when it saw each message.
 type bulk struct {
 	pace     *Pace
 	out      time.Duration // the way there
@@ -23,7 +23,7 @@ type bulk struct {
 
 type bulkChat struct {
 	address  string
-	left     int
+	queue    []int // the places of its messages in the whole queue
 	busy     bool
 	started  time.Time
 	ended    time.Time
@@ -48,7 +48,7 @@ func (b *bulk) run() time.Duration {
 
 func (b *bulk) send(c *bulkChat) {
 	c.busy, c.started = true, time.Now()
-	c.left--
+	c.queue = c.queue[1:]
 	b.pace.Started(c.address, c.started)
 	go func() {
 		time.Sleep(b.out)
@@ -78,15 +78,22 @@ func (b *bulk) wait(next *bulkChat, at time.Time) {
 func (b *bulk) soonest() (best *bulkChat, at time.Time) {
 	now := time.Now()
 	for _, c := range b.chats {
-		if c.busy || c.left == 0 {
+		if c.busy || len(c.queue) == 0 {
 			continue
 		}
 		next := b.pace.Next(c.address, now)
-		if best == nil || next.Before(at) || next.Equal(at) && c.ended.Before(best.ended) {
+		if best == nil || next.Before(at) || next.Equal(at) && c.before(best) {
 			best, at = c, next
 		}
 	}
 	return best, at
+}
+
+func (c *bulkChat) before(other *bulkChat) bool {
+	if !c.ended.Equal(other.ended) {
+		return c.ended.Before(other.ended)
+	}
+	return c.queue[0] < other.queue[0]
 }
 
 func (b *bulk) anyBusy() bool {
@@ -98,35 +105,53 @@ func (b *bulk) anyBusy() bool {
 	return false
 }
 
+const bulkChats, bulkEach, bulkRate = 300, 3, 28.0
+
+func roundRobin(chat, message int) int { return message*bulkChats + chat }
+func chatByChat(chat, message int) int { return chat*bulkEach + message }
+
 func TestBulkTakesAboutTheShortestTime(t *testing.T) {
-	const chats, each, rate = 300, 3, 28.0
-	longest := time.Duration(1.05 * chats * each / rate * float64(time.Second))
-	for _, way := range []struct{ out, back time.Duration }{
-		{30 * time.Millisecond, 30 * time.Millisecond},
-		{0, 60 * time.Millisecond},
-		{60 * time.Millisecond, 0},
-		{150 * time.Millisecond, 150 * time.Millisecond},
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name      string
+		out, back time.Duration
+		place     func(chat, message int) int
+	}{
+		{"round robin, 60 ms", 30 * ms, 30 * ms, roundRobin},
+		{"chat by chat, 60 ms", 30 * ms, 30 * ms, chatByChat},
+		{"60 ms on the way there", 60 * ms, 0, roundRobin},
+		{"60 ms on the way back", 0, 60 * ms, roundRobin},
+		{"300 ms", 150 * ms, 150 * ms, roundRobin},
 	} {
-		t.Run(fmt.Sprint(way.out, " there, ", way.back, " back"), func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := &bulk{pace: newPace(t, Rates{rate, 1, 18}), out: way.out, back: way.back}
-				for i := range chats {
-					b.chats = append(b.chats, &bulkChat{address: fmt.Sprint(i), left: each})
-				}
-				took := b.run()
-				t.Logf("%d messages took %v of %v, up to %d in a second", len(b.arrivals), took, longest, most(b.arrivals, time.Second))
-				if took > longest {
-					t.Errorf("took %v, want at most %v", took, longest)
-				}
-				if got := most(b.arrivals, time.Second); got > rate {
-					t.Errorf("%d messages in a second", got)
-				}
-				for _, c := range b.chats {
-					if got := most(c.arrivals, time.Second); got > 1 || len(c.arrivals) != each {
-						t.Fatalf("chat %s: %d in a second, %d in all", c.address, got, len(c.arrivals))
+				b := &bulk{pace: newPace(t, Rates{bulkRate, 1, 18}), out: c.out, back: c.back}
+				for i := range bulkChats {
+					chat := &bulkChat{address: fmt.Sprint(i)}
+					for j := range bulkEach {
+						chat.queue = append(chat.queue, c.place(i, j))
 					}
+					b.chats = append(b.chats, chat)
 				}
+				b.check(t, b.run())
 			})
 		})
+	}
+}
+
+func (b *bulk) check(t *testing.T, took time.Duration) {
+	t.Helper()
+	longest := time.Duration(1.05 * bulkChats * bulkEach / bulkRate * float64(time.Second))
+	t.Logf("%d messages took %v of %v, up to %d in a second", len(b.arrivals), took, longest, most(b.arrivals, time.Second))
+	if took > longest {
+		t.Errorf("took %v, want at most %v", took, longest)
+	}
+	if got := most(b.arrivals, time.Second); got > bulkRate {
+		t.Errorf("%d messages in a second", got)
+	}
+	for _, c := range b.chats {
+		if got := most(c.arrivals, time.Second); got > 1 || len(c.arrivals) != bulkEach {
+			t.Fatalf("chat %s: %d in a second, %d in all", c.address, got, len(c.arrivals))
+		}
 	}
 }

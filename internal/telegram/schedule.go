@@ -6,8 +6,8 @@ import "time"
 // late is then made good by the next one, and does not slow the bot down for good.
 const lateness = 20 * time.Millisecond
 
-// schedule spaces the calls of the bot evenly. Bursts would need a margin larger than the jitter
-// of the machine, and a rested bot must not begin with one.
+// schedule spaces the calls of the bot evenly, also the first ones after a rest: calls that start
+// together arrive in an order and at distances that nobody controls.
 type schedule struct{ last time.Time }
 
 func (s *schedule) next(rate float64) time.Time {

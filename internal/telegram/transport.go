@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// A quiet morning must not begin with a reset: connections that have been idle this long are
-	// closed by us, before the other side or a firewall does so unseen.
+	// We let go of an idle connection before the other side or a firewall drops it unseen: a
+	// message written into a dropped one ends as uncertain.
 	idleTimeout = 30 * time.Second
 	// Connecting has its own bounds below the call's timeout, so that a black hole is told apart
 	// from a slow answer: here nothing has left.
@@ -35,7 +35,7 @@ func newTransport(dial dialFunc) *http.Transport {
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dial,
+		DialContext:            countingDial(dial),
 		Protocols:              protocols,
 		TLSHandshakeTimeout:    tlsTimeout,
 		IdleConnTimeout:        idleTimeout,

@@ -1,0 +1,24 @@
+package text
+
+// Reasons of an Error. They are among the reasons a message can be dead for.
+const (
+	// Rejected: Telegram would refuse this text.
+	Rejected = "rejected"
+	// TemplateError: the text cannot be made from this payload.
+	TemplateError = "template_error"
+)
+
+// Error says why a message has no text that could be sent. It never holds any of the message.
+type Error struct{ reason, detail string }
+
+// Error implements error.
+func (e *Error) Error() string { return e.reason + ": " + e.detail }
+
+// Reason is Rejected or TemplateError.
+func (e *Error) Reason() string { return e.reason }
+
+// Detail is for people.
+func (e *Error) Detail() string { return e.detail }
+
+func rejected(detail string) *Error      { return &Error{Rejected, detail} }
+func templateError(detail string) *Error { return &Error{TemplateError, detail} }
