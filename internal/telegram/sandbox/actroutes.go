@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 )
 
-// postAct lets the caller act as a customer. A body is only read by the acts
-// that have one.
+// postAct lets the caller act as a customer and answers with the chat as it is
+// then.
 func (s *Sandbox) postAct(rw http.ResponseWriter, r *http.Request) {
-	chatID, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil || chatID == 0 {
-		refuse(rw, http.StatusUnprocessableEntity, fmt.Errorf("%q is no chat id", r.PathValue("id")))
+	chatID, err := pathChat(r)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
 		return
 	}
 	body, ok := readControl(rw, r)
@@ -115,20 +114,4 @@ func decodeAct(body []byte, form any) error {
 		return nil
 	}
 	return decodeStrict(body, form)
-}
-
-// chatView is what an act answers: how the chat is now.
-type chatView struct {
-	ChatID     int64     `json:"chatId"`
-	Type       string    `json:"type"`
-	State      ChatState `json:"state"`
-	MigratedTo int64     `json:"migratedTo,omitempty"`
-}
-
-func (s *Sandbox) chatView(chatID int64) chatView {
-	w := s.current()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := w.chat(chatID)
-	return chatView{c.id, c.kind(), c.state, c.migratedTo}
 }

@@ -39,6 +39,9 @@ func (w *world) turn(c *chat, state ChatState) error {
 	if c.state = state; before != state {
 		w.tellMembership(c, before)
 	}
+	if before != state && before != ChatUnknown {
+		w.notice(c, noticeOf(before, state))
+	}
 	return nil
 }
 
@@ -63,10 +66,11 @@ func (s *Sandbox) Unblock(chatID int64) error { return s.turn(chatID, ChatOpen) 
 
 // Deactivate deletes the customer's account, for good. Bots are not told.
 func (s *Sandbox) Deactivate(chatID int64) error {
-	return s.act(chatID, func(_ *world, c *chat) error {
+	return s.act(chatID, func(w *world, c *chat) error {
 		if err := c.settled(); err != nil {
 			return err
 		}
+		w.notice(c, noticeOf(c.state, ChatDeactivated))
 		c.state = ChatDeactivated
 		return nil
 	})

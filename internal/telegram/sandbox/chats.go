@@ -25,6 +25,8 @@ type chat struct {
 	id         int64
 	state      ChatState
 	migratedTo int64
+	lines      []line
+	changed    uint64 // world.changes when the latest line was added
 }
 
 func (c *chat) isGroup() bool { return c.id < 0 }

@@ -14,7 +14,9 @@ import (
 // errors are {"error":"…"}.
 func (s *Sandbox) controlRoutes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.showIndex)
+	mux.HandleFunc("GET /{$}", pageFile("index.html"))
+	mux.HandleFunc("GET /sandbox/page.js", pageFile("page.js"))
+	mux.HandleFunc("GET /sandbox/page.css", pageFile("page.css"))
 	mux.HandleFunc("DELETE /sandbox", s.reset)
 	mux.HandleFunc("GET /sandbox/messages", s.showMessages)
 	mux.HandleFunc("GET /sandbox/calls", s.showCalls)
@@ -24,6 +26,8 @@ func (s *Sandbox) controlRoutes() http.Handler {
 	mux.HandleFunc("GET /sandbox/faults", s.showFaults)
 	mux.HandleFunc("POST /sandbox/faults", s.postFault)
 	mux.HandleFunc("DELETE /sandbox/faults", s.deleteFaults)
+	mux.HandleFunc("GET /sandbox/chats", s.showChats)
+	mux.HandleFunc("GET /sandbox/chats/{id}", s.showChat)
 	mux.HandleFunc("POST /sandbox/chats/{id}/{act}", s.postAct)
 	return mux
 }
@@ -33,9 +37,6 @@ func (s *Sandbox) reset(rw http.ResponseWriter, _ *http.Request) {
 	rw.WriteHeader(http.StatusNoContent)
 }
 
-// maxMessageWait is the longest wait of GET /sandbox/messages.
-const maxMessageWait = 5 * time.Minute
-
 // showMessages lists what was delivered, of one chat with chatId. With wait it
 // answers as soon as there is one, or with an empty list in the end.
 func (s *Sandbox) showMessages(rw http.ResponseWriter, r *http.Request) {
@@ -44,13 +45,10 @@ func (s *Sandbox) showMessages(rw http.ResponseWriter, r *http.Request) {
 		refuse(rw, http.StatusUnprocessableEntity, err)
 		return
 	}
-	var wait time.Duration
-	if text := r.FormValue("wait"); text != "" {
-		wait, err = time.ParseDuration(text)
-		if err != nil || wait < 0 || wait > maxMessageWait {
-			refuse(rw, http.StatusUnprocessableEntity, errors.New(`wait must be a duration up to 5m, such as "5s"`))
-			return
-		}
+	wait, err := queryWait(r)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
@@ -135,6 +133,22 @@ func queryChat(r *http.Request) (int64, error) {
 	return id, nil
 }
 
+// maxQueryWait is the longest wait a request may ask for.
+const maxQueryWait = 5 * time.Minute
+
+// queryWait reads ?wait=, zero when there is none.
+func queryWait(r *http.Request) (time.Duration, error) {
+	text := r.FormValue("wait")
+	if text == "" {
+		return 0, nil
+	}
+	wait, err := time.ParseDuration(text)
+	if err != nil || wait < 0 || wait > maxQueryWait {
+		return 0, errors.New(`wait must be a duration up to 5m, such as "5s"`)
+	}
+	return wait, nil
+}
+
 // readControl reads a JSON body; an error has been answered when it is false.
 func readControl(rw http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	const limit = 1 << 20
@@ -154,20 +168,4 @@ func refuse(rw http.ResponseWriter, status int, err error) {
 	show(rw, status, struct {
 		Error string `json:"error"`
 	}{err.Error()})
-}
-
-// showIndex names the paths for who opens the address in a browser.
-func (s *Sandbox) showIndex(rw http.ResponseWriter, _ *http.Request) {
-	const text = `A fake Telegram Bot API.
-
-/bot<digits>:<anything>/<method>    the Bot API
-GET    /sandbox/messages?chatId=&wait=5s
-GET    /sandbox/calls?chatId=&method=
-GET    /sandbox/stats
-GET    /sandbox/limits      PUT changes the fields given
-GET    /sandbox/faults      POST adds one, DELETE clears
-POST   /sandbox/chats/{id}/start|message|press|block|unblock|deactivate|kick|restrict|migrate
-DELETE /sandbox             start afresh
-`
-	answer{status: http.StatusOK, contentType: "text/plain; charset=utf-8", body: []byte(text)}.write(rw)
 }

@@ -74,6 +74,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 		`{"probability":0,"respond":{"hang":true}}`:   "probability",
 		`{"respond":{"drop":"later"}}`:                "drop",
 		`{"respond":{"delay":5,"status":500}}`:        "3s",
+		`{"duration":"0s","respond":{"hang":true}}`:   "duration",
 		`{"duration":"x","respond":{"hang":true}}`:    "duration",
 		`{"chatId":"seven","respond":{"hang":true}}`:  "chatId",
 		`{"respond":{"hang":true,"status":500}}`:      "one of",

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// content is what a message-delivering method wants to say.
-type content struct {
+// outgoing is what a message-delivering method wants to send.
+type outgoing struct {
 	kind      MessageKind
 	what      string // for "not enough rights to send … to the chat"
 	text      string // the name of its text parameter
@@ -15,19 +15,19 @@ type content struct {
 }
 
 // deliver puts a message into its chat, when the limits let it.
-func (c *call) deliver(content content) (any, *apiError) {
-	m, err := c.compose(content)
+func (c *call) deliver(out outgoing) (any, *apiError) {
+	m, err := c.compose(out)
 	if err != nil {
 		return nil, err
 	}
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	restricted := "not enough rights to send " + content.what + " to the chat"
+	restricted := "not enough rights to send " + out.what + " to the chat"
 	if err := w.chat(m.ChatID).access(restricted); err != nil {
 		return nil, err
 	}
-	if err := content.checkText(formatted{m.VisibleText, m.entities}); err != nil {
+	if err := out.checkText(formatted{m.VisibleText, m.entities}); err != nil {
 		return nil, err
 	}
 	if m.ReceivedAt, err = c.takeSlot(m.ChatID); err != nil {
@@ -43,8 +43,8 @@ func (c *call) deliver(content content) (any, *apiError) {
 }
 
 // compose reads the parameters that all such methods have.
-func (c *call) compose(content content) (*Message, *apiError) {
-	text, err := c.params.formattedText(content.text, content.entities)
+func (c *call) compose(out outgoing) (*Message, *apiError) {
+	text, err := c.params.formattedText(out.text, out.entities)
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +62,13 @@ func (c *call) compose(content content) (*Message, *apiError) {
 	return &Message{
 		BotID:       c.bot.id,
 		ChatID:      chatID,
-		Kind:        content.kind,
-		Text:        c.params.values[content.text],
+		Kind:        out.kind,
+		Text:        c.params.values[out.text],
 		VisibleText: text.text,
 		ParseMode:   c.params.parseMode(),
 		ReplyMarkup: markup,
 		entities:    text.entities,
-		file:        content.file,
+		file:        out.file,
 	}, nil
 }
 

@@ -18,5 +18,6 @@
 //
 // The paths below /bot<token>/ are the Bot API; those below /sandbox are for
 // the person or test that watches, sets limits and faults, and acts as the
-// customers. The same acts exist as methods of Sandbox.
+// customers. The same acts exist as methods of Sandbox, and the page at / offers
+// them with the chats as Telegram would show them.
 package sandbox

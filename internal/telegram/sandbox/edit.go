@@ -11,7 +11,7 @@ func editMessageText(c *call) (any, *apiError) {
 	if c.params.values["text"] == "" {
 		return nil, badRequest("message text is empty")
 	}
-	edited, err := c.compose(content{kind: KindText, text: "text", entities: "entities"})
+	edited, err := c.compose(outgoing{kind: KindText, text: "text", entities: "entities"})
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +28,7 @@ func editMessageText(c *call) (any, *apiError) {
 	}
 	m.Text, m.VisibleText, m.ParseMode = edited.Text, edited.VisibleText, edited.ParseMode
 	m.ReplyMarkup, m.entities, m.EditedAt = edited.ReplyMarkup, edited.entities, time.Now()
+	w.touch(w.chat(m.ChatID))
 	return w.object(m), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"time"
-	"unicode/utf8"
 )
 
 // customer is the person who writes in a chat: its owner, or a member that
@@ -33,6 +32,7 @@ func commandEntities(text string) []entity {
 func (w *world) say(c *chat, text string) {
 	m := w.incoming(c)
 	m.Text, m.Entities = text, commandEntities(text)
+	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities})
 	w.publish(updateMessage, func(*bot) any { return m })
 }
 
@@ -47,6 +47,8 @@ func (w *world) incoming(c *chat) messageObject {
 func (w *world) tellMigration(from, to *chat) {
 	leaving, arriving := w.incoming(from), w.incoming(to)
 	leaving.MigrateTo, arriving.MigrateFrom = to.id, from.id
+	w.notice(from, fmt.Sprintf("The group has become %d.", to.id))
+	w.notice(to, fmt.Sprintf("The group was %d before.", from.id))
 	w.publish(updateMessage, func(*bot) any { return leaving })
 	w.publish(updateMessage, func(*bot) any { return arriving })
 }
@@ -90,45 +92,4 @@ func (w *world) tellMembership(c *chat, before ChatState) {
 			"old_chat_member": b.member(before), "new_chat_member": b.member(state),
 		}
 	})
-}
-
-// pressed publishes that the customer pressed a button of a message, to the bot
-// that sent it; w.mu is held.
-func (w *world) pressed(c *chat, m *Message, data string) {
-	id := fmt.Sprint(w.dice.Int64())
-	now := time.Now()
-	w.callbacks[id] = now
-	w.bot(m.BotID).enqueue(updateCallback, map[string]any{
-		"id":            id,
-		"from":          c.customer(),
-		"message":       w.object(m),
-		"chat_instance": fmt.Sprint(c.id),
-		"data":          data,
-	}, now)
-}
-
-// The bounds of callback queries.
-const (
-	callbackLifetime = 15 * time.Minute // Telegram's own is unpublished
-	maxCallbackText  = 200
-)
-
-// answerCallbackQuery ends the waiting animation of a button.
-func answerCallbackQuery(c *call) (any, *apiError) {
-	w := c.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	for id, at := range w.callbacks {
-		if now.Sub(at) >= callbackLifetime {
-			delete(w.callbacks, id)
-		}
-	}
-	if _, known := w.callbacks[c.params.values["callback_query_id"]]; !known {
-		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
-	}
-	if utf8.RuneCountInString(c.params.values["text"]) > maxCallbackText {
-		return nil, badRequest("MESSAGE_TOO_LONG")
-	}
-	return true, nil
 }

@@ -1,10 +1,8 @@
 package sandbox
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net/http"
 	"testing"
 	"time"
 )
@@ -102,43 +100,6 @@ func TestDroppedConnections(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestHangingCall(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
-		r.fault(Fault{Times: 1, Respond: Respond{Hang: true}})
-		impatient := &rig{r.Sandbox, t, r.url, &http.Client{Transport: r.client.Transport, Timeout: 30 * time.Second}}
-		time.AfterFunc(29*time.Second, func() {
-			if got := r.Stats().OpenCalls; got != 1 {
-				t.Errorf("%d calls are open", got)
-			}
-			if got := r.Calls()[0].Outcome; got != OutcomeOpen {
-				t.Errorf("outcome %s", got)
-			}
-		})
-		_, err := impatient.try("sendMessage", fields{"chat_id": 7, "text": "x"})
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if got, want := r.Stats(), (Stats{Calls: 1}); got != want {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
-func TestResetEndsHangingCalls(t *testing.T) {
-	inBubble(t, Options{}, func(r *rig) {
-		r.fault(Fault{Respond: Respond{Hang: true}})
-		time.AfterFunc(time.Hour, r.Reset)
-		if _, err := r.try("sendMessage", fields{"chat_id": 7, "text": "x"}); err == nil {
-			t.Error("it was answered")
-		}
-		r.accepted(r.send(7), nil)
-		if got := r.Stats().Calls; got != 1 {
-			t.Errorf("%d calls", got)
-		}
-	})
 }
 
 func TestFaultConditions(t *testing.T) {

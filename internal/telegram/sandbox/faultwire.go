@@ -13,7 +13,7 @@ type faultJSON struct {
 	ChatID      int64       `json:"chatId,omitempty"`
 	Times       *int        `json:"times,omitempty"`
 	Probability *float64    `json:"probability,omitempty"`
-	Duration    duration    `json:"duration,omitzero"`
+	Duration    *duration   `json:"duration,omitempty"`
 	Respond     respondJSON `json:"respond"`
 }
 
@@ -37,9 +37,8 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*f = Fault{
-		Method:   wire.Method,
-		ChatID:   wire.ChatID,
-		Duration: time.Duration(wire.Duration),
+		Method: wire.Method,
+		ChatID: wire.ChatID,
 		Respond: Respond{
 			Status:          wire.Respond.Status,
 			Description:     wire.Respond.Description,
@@ -62,14 +61,18 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 			return errors.New("probability must be above 0, up to 1")
 		}
 	}
+	if wire.Duration != nil {
+		if f.Duration = time.Duration(*wire.Duration); f.Duration <= 0 {
+			return errors.New("duration must be positive")
+		}
+	}
 	return nil
 }
 
 func (f Fault) wire() faultJSON {
 	wire := faultJSON{
-		Method:   f.Method,
-		ChatID:   f.ChatID,
-		Duration: duration(f.Duration),
+		Method: f.Method,
+		ChatID: f.ChatID,
 		Respond: respondJSON{
 			Status:          f.Respond.Status,
 			Description:     f.Respond.Description,
@@ -87,6 +90,10 @@ func (f Fault) wire() faultJSON {
 	}
 	if f.Probability != 0 {
 		wire.Probability = &f.Probability
+	}
+	if f.Duration != 0 {
+		d := duration(f.Duration)
+		wire.Duration = &d
 	}
 	return wire
 }

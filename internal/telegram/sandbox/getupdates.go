@@ -60,6 +60,7 @@ func (c *call) waitForUpdates(from int64, limit int, timeout time.Duration) ([]j
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	w.stats.OpenCalls--
+	w.wake()
 	defer func() {
 		w.stats.OpenCalls++
 		if b.poll == ended {

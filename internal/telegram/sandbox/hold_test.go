@@ -87,7 +87,7 @@ func TestHeldMessageOutlivesItsClient(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if n := len(r.WaitMessages(t.Context(), 7)); n != 2 {
+		if n := len(r.WaitMessages(r.t.Context(), 7)); n != 2 {
 			t.Errorf("%d delivered in the end", n)
 		}
 	})

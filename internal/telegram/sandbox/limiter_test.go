@@ -213,3 +213,29 @@ func TestStrictPenaltyLengthensTheWait(t *testing.T) {
 		t.Errorf("after the longer wait: %+v", g)
 	}
 }
+
+// The count behind maxPerSecond is right even if events are added out of order.
+func TestFullestWindow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := window{span: time.Second}
+		start := time.Unix(1_800_000_000, 0)
+		most, want := 0, 0
+		for range rapid.IntRange(1, 40).Draw(t, "events") {
+			at := start.Add(time.Duration(rapid.IntRange(0, 60).Draw(t, "at")) * 50 * time.Millisecond)
+			w.add(at)
+			most = max(most, w.fullest(at))
+		}
+		for i, first := range w.events {
+			n := 0
+			for _, other := range w.events[i:] {
+				if other.Sub(first) < time.Second {
+					n++
+				}
+			}
+			want = max(want, n)
+		}
+		if most != want {
+			t.Fatalf("%d, want %d", most, want)
+		}
+	})
+}

@@ -45,21 +45,21 @@ func (f *sentFile) document() *document {
 }
 
 func sendPhoto(c *call) (any, *apiError) {
-	return c.sendFile(content{kind: KindPhoto, what: "photos"}, maxPhoto)
+	return c.sendFile(outgoing{kind: KindPhoto, what: "photos"}, maxPhoto)
 }
 
 func sendDocument(c *call) (any, *apiError) {
-	return c.sendFile(content{kind: KindDocument, what: "documents"}, maxDocument)
+	return c.sendFile(outgoing{kind: KindDocument, what: "documents"}, maxDocument)
 }
 
-func (c *call) sendFile(content content, largest int64) (any, *apiError) {
-	file, err := c.file(string(content.kind), largest)
+func (c *call) sendFile(out outgoing, largest int64) (any, *apiError) {
+	file, err := c.file(string(out.kind), largest)
 	if err != nil {
 		return nil, err
 	}
-	content.text, content.entities = "caption", "caption_entities"
-	content.file, content.checkText = file, checkCaption
-	return c.deliver(content)
+	out.text, out.entities = "caption", "caption_entities"
+	out.file, out.checkText = file, checkCaption
+	return c.deliver(out)
 }
 
 // file finds the file of a parameter: an upload under its name, one that it

@@ -62,9 +62,19 @@ func (p params) readBody(r *http.Request) error {
 		return nil
 	}
 	body := http.MaxBytesReader(nil, r.Body, maxBody)
-	mediaType, options, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err := p.parseBody(body, r.Header.Get("Content-Type")); err != nil {
+		return err
+	}
+	// Only when a body was read to its end does net/http notice that the client
+	// has gone away.
+	_, err := io.Copy(io.Discard, body)
+	return err
+}
+
+func (p params) parseBody(body io.Reader, contentType string) error {
+	mediaType, options, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		mediaType = ""
+		return nil
 	}
 	switch mediaType {
 	case "application/x-www-form-urlencoded":
@@ -74,8 +84,7 @@ func (p params) readBody(r *http.Request) error {
 	case "application/json":
 		return p.readJSON(body)
 	default:
-		_, err := io.Copy(io.Discard, body)
-		return err
+		return nil
 	}
 }
 

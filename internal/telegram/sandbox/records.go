@@ -58,19 +58,48 @@ func (s *Sandbox) WaitMessages(ctx context.Context, chatID int64) []Message {
 	w := s.current()
 	for {
 		w.mu.Lock()
-		found, arrival := w.messagesOf(chatID), w.arrival
+		found, changed := w.messagesOf(chatID), w.changed
 		w.mu.Unlock()
 		if len(found) > 0 {
 			return found
 		}
 		select {
-		case <-arrival:
+		case <-changed:
 		case <-ctx.Done():
 			return found
 		case <-w.ctx.Done():
 			return found
 		}
 	}
+}
+
+// WaitStats returns the counters as soon as they satisfy a condition, with true;
+// or those at the end, with false, when the context or the sandbox ends first.
+// So a test can wait until a call hangs or so many messages were delivered.
+func (s *Sandbox) WaitStats(ctx context.Context, satisfied func(Stats) bool) (Stats, bool) {
+	w := s.current()
+	for {
+		w.mu.Lock()
+		stats, changed := w.stats, w.changed
+		w.mu.Unlock()
+		if satisfied(stats) {
+			return stats, true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return stats, false
+		case <-w.ctx.Done():
+			return stats, false
+		}
+	}
+}
+
+// wake lets everyone look again who waits for something to happen; w.mu is
+// held.
+func (w *world) wake() {
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
 // messagesOf copies the messages of a chat, or of all for zero; w.mu is held.
@@ -105,7 +134,7 @@ func (s *Sandbox) Stats() Stats {
 	return w.stats
 }
 
-// keep records a delivered message and wakes who waits for one; w.mu is held.
+// keep records a delivered message; w.mu is held.
 func (w *world) keep(m *Message) {
 	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.ReplyMarkup)+300)
 	w.stats.Delivered++
@@ -114,8 +143,7 @@ func (w *world) keep(m *Message) {
 	// A held message may be kept a little after its slot, so what is pruned must
 	// be well out of reach.
 	w.recent.prune(m.ReceivedAt.Add(-2 * time.Second))
-	close(w.arrival)
-	w.arrival = make(chan struct{})
+	w.show(w.chat(m.ChatID), line{author: authorBot, id: m.MessageID, message: m})
 }
 
 // begin records that a call was received; w.mu is held.
@@ -129,12 +157,14 @@ func (w *world) begin(c *Call, at time.Time) {
 	w.calls.add(c, size)
 	w.stats.Calls++
 	w.stats.OpenCalls++
+	w.wake()
 }
 
 // finish records how a call ended.
 func (w *world) finish(c *Call, a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.wake()
 	w.stats.OpenCalls--
 	c.AnsweredAt, c.Outcome = time.Now(), OutcomeAnswered
 	if a.lost {

@@ -12,7 +12,7 @@ func sendMessage(c *call) (any, *apiError) {
 	if c.params.values["text"] == "" {
 		return nil, badRequest("message text is empty")
 	}
-	return c.deliver(content{
+	return c.deliver(outgoing{
 		kind: KindText, what: "text messages", text: "text", entities: "entities", checkText: checkText,
 	})
 }

@@ -66,16 +66,17 @@ func (w *window) after(t time.Time) int {
 // fullest is the largest number of events in a span that the event t, already
 // added, is part of.
 func (w *window) fullest(t time.Time) int {
-	most := 0
-	first, end := w.after(t.Add(-w.span)), 0
+	first := w.after(t.Add(-w.span))
+	newest := w.events[len(w.events)-1]
+	if newest.Sub(w.events[first]) < w.span {
+		return len(w.events) - first // later beginnings only lose events
+	}
+	most, end := 0, first
 	for ; first < len(w.events) && !w.events[first].After(t); first++ {
 		for end < len(w.events) && w.events[end].Sub(w.events[first]) < w.span {
 			end++
 		}
 		most = max(most, end-first)
-		if end == len(w.events) {
-			break // later beginnings only lose events
-		}
 	}
 	return most
 }

@@ -24,12 +24,14 @@ type world struct {
 	unclaimed []func(*bot) // updates from before the first bot called
 	chats     map[int64]*chat
 	files     map[string]*sentFile
-	callbacks map[string]time.Time // when the button was pressed, by the query's id
+	callbacks map[string]callback // by the query's id
 	messages  *journal[*Message]
 	calls     *journal[*Call]
 	stats     Stats
-	recent    window        // deliveries of the last seconds, for maxPerSecond
-	arrival   chan struct{} // closed and replaced at each delivery
+	recent    window // deliveries of the last seconds, for maxPerSecond
+	began     time.Time
+	changes   uint64        // lines shown in the chats so far
+	changed   chan struct{} // closed and replaced when stats or chats have changed
 
 	lastCall    uint64
 	lastMessage int64
@@ -54,11 +56,12 @@ func newWorld(options Options, workers *sync.WaitGroup) *world {
 		bots:        map[int64]*bot{},
 		chats:       map[int64]*chat{},
 		files:       map[string]*sentFile{},
-		callbacks:   map[string]time.Time{},
+		callbacks:   map[string]callback{},
 		messages:    &journal[*Message]{maxEntries: maxMessages, maxBytes: maxJournalBytes},
 		calls:       &journal[*Call]{maxEntries: maxCalls, maxBytes: maxJournalBytes},
 		recent:      window{span: time.Second},
-		arrival:     make(chan struct{}),
+		began:       time.Now(),
+		changed:     make(chan struct{}),
 		firstUpdate: firstUpdateID(dice),
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
