@@ -17,7 +17,7 @@ func newLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	}
 	if format == "auto" && isTerminal(w) {
 		o := tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""}
-		return slog.New(o.NewHandler(w))
+		return slog.New(tint.NewTextHandler(w, &o))
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
