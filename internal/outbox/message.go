@@ -130,7 +130,7 @@ func (e *ConflictError) Error() string { return e.Detail }
 const (
 	ConflictState      = "message_state"      // the message's state does not allow it
 	ConflictChatDead   = "chat_dead"          // revive the chat first
-	ConflictOvertaken  = "message_overtaken"  // a later message of its subject was sent; force helps
+	ConflictOvertaken  = "message_overtaken"  // a later message of its subject was sent to the same recipient; force helps
 	ConflictExpired    = "message_expired"    // its expiresAt has passed; force helps
 	ConflictBlanked    = "message_blanked"    // its content was erased by retention
 	ConflictKeyInUse   = "key_in_use"         // the idempotency key belongs to another message
