@@ -681,3 +681,31 @@ func TestReleaseEndsTheGuard(t *testing.T) {
 		}
 	})
 }
+
+func TestARetryIsRefusedOnlyWhenItsOwnRecipientHeardMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		about := func(n *NewMessage) { n.Subject = "order:1" }
+		w.channel.send = func(_, text string, _ int) Answer {
+			return when(text == "first", Answer{Verdict: Rejected, Answered: true})
+		}
+		first := w.put("1", "first", about)
+		w.put("-100", "for the staff", about)
+		w.runFor(time.Minute)
+		retry := func() error {
+			return w.db.Write(context.Background(), func(tx database.Tx) error {
+				_, err := w.box.Retry(tx, time.Now(), first, false)
+				return err
+			})
+		}
+		if err := retry(); err != nil {
+			t.Errorf("the staff's message is in the way: %v", err)
+		}
+		w.d.Wake()
+		w.put("1", "second", about)
+		w.runFor(time.Minute)
+		var conflict *ConflictError
+		if err := retry(); !errors.As(err, &conflict) || conflict.Code != ConflictOvertaken {
+			t.Errorf("after a later message: %v", err)
+		}
+	})
+}
