@@ -14,7 +14,12 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" help:"Run the service: HTTP API and sender."`
 	Dispatch dispatchCmd `cmd:"" help:"Send what is due and end, for cron instead of serve."`
 	Sandbox  sandboxCmd  `cmd:"" help:"Run a fake Bot API to test against."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+
+	Health  healthCmd  `cmd:"" help:"Ask a running service how it is."`
+	Backup  backupCmd  `cmd:"" help:"Copy the database while others use it."`
+	Purge   purgeCmd   `cmd:"" help:"Erase what has been kept for long enough."`
+	Migrate migrateCmd `cmd:"" help:"Lift an older database to this version."`
+	Version versionCmd `cmd:"" help:"Print the version."`
 
 	Order   orderCmd   `cmd:"" help:"Place and follow orders."`
 	Message messageCmd `cmd:"" help:"See, explain, send and mend messages."`

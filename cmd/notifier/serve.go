@@ -147,7 +147,16 @@ func (h *house) send(ctx context.Context) error {
 		return err
 	}
 	h.sends.Store(true)
+	defer h.sends.Store(false)
 	h.log.Info("this process sends")
+	beside, ctx := errgroup.WithContext(ctx) // what else only the holder of the lock does
+	beside.Go(func() error { return h.keep(ctx) })
+	beside.Go(func() error { h.dispatch(ctx, schedule); return nil })
+	return beside.Wait()
+}
+
+// dispatch sends until ctx ends.
+func (h *house) dispatch(ctx context.Context, schedule outbox.Schedule) {
 	told := ""
 	h.sender.Load().Run(ctx, schedule, func(_ outbox.Report, err error) {
 		if err.Error() != told { // once for each reason, not for each pass
@@ -155,5 +164,4 @@ func (h *house) send(ctx context.Context) error {
 			h.log.Warn("not sending", "reason", err)
 		}
 	})
-	return nil
 }

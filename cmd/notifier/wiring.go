@@ -28,6 +28,7 @@ type house struct {
 	log     *slog.Logger
 	db      *database.DB
 	box     *outbox.Outbox
+	book    *orders.Book
 	texts   *text.Renderer
 	metrics *httpapi.Metrics
 	api     *httpapi.API
@@ -47,13 +48,14 @@ func build(ctx context.Context, s Settings, log *slog.Logger) (*house, error) {
 		return nil, fmt.Errorf("%w\nDATABASE_URL says where the database is", err)
 	}
 	h := &house{Settings: s, log: log, db: db, texts: texts, box: outbox.New("telegram", s.policy())}
+	h.book = orders.New(h.box, s.StaffChatID)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	httpapi.RegisterBuildInfo(registry, version())
 	httpapi.NewStock(registry, db, h.box, time.Now)
 	h.metrics = httpapi.NewMetrics(registry)
 	h.api = httpapi.New(httpapi.Config{
-		DB: db, Outbox: h.box, Orders: orders.New(h.box, s.StaffChatID),
+		DB: db, Outbox: h.box, Orders: h.book,
 		Key: s.APIKey.Reveal(), Version: version(), Log: log,
 		Wake: h.wake, CheckText: h.checkText, Problems: h.problems,
 		Metrics: h.metrics, Gather: registry,
