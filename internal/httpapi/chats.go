@@ -1,0 +1,85 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"notifier/internal/database"
+	"notifier/internal/outbox"
+)
+
+func (a *API) registerChats() {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Tags: []string{"chats"}}
+	}
+	register(a, op("list-chats", http.MethodGet, "/chats", "List chats of which something is remembered"), a.listChats)
+	register(a, op("show-chat", http.MethodGet, "/chats/{chatId}", "Say whether a chat can be written to"), a.showChat)
+	register(a, op("revive-chat", http.MethodPost, "/chats/{chatId}/revive", "Write to a chat again that was dead or doubtful"), a.reviveChat)
+	register(a, op("release-chat", http.MethodPost, "/chats/{chatId}/release", "Lift a chat's gate"), a.releaseChat)
+}
+
+type chatBody struct {
+	ChatID    int64                 `json:"chatId"`
+	State     outbox.RecipientState `json:"state"`
+	Reason    string                `json:"reason,omitempty"`
+	Detail    string                `json:"detail,omitempty" doc:"Telegram's words"`
+	Since     *time.Time            `json:"since,omitempty"`
+	GateUntil *time.Time            `json:"gateUntil,omitempty" doc:"no call before"`
+}
+
+func showChat(r outbox.Recipient) chatBody {
+	id, _ := strconv.ParseInt(r.Address, 10, 64) // every address of Telegram is a number
+	return chatBody{
+		ChatID: id, State: r.State, Reason: r.Reason, Detail: r.Detail,
+		Since: instant(r.Since), GateUntil: instant(r.GateUntil),
+	}
+}
+
+type listChatsInput struct {
+	PageInput
+	State outbox.RecipientState `query:"state" enum:"open,doubtful,dead"`
+}
+
+func (a *API) listChats(ctx context.Context, in *listChatsInput) (*output[page[chatBody]], error) {
+	return look(ctx, a, func(tx database.Tx, _ time.Time) (page[chatBody], error) {
+		found, err := a.Outbox.Recipients(tx, in.State, in.After, in.Limit+1)
+		return pageOf(found, in.Limit, showChat, func(r outbox.Recipient) string { return r.Address }), err
+	})
+}
+
+// ChatInput names a chat.
+type ChatInput struct {
+	ChatID int64 `path:"chatId" minimum:"-4503599627370495" maximum:"4503599627370495"`
+}
+
+func (in ChatInput) address() string { return strconv.FormatInt(in.ChatID, 10) }
+
+func (a *API) showChat(ctx context.Context, in *ChatInput) (*output[chatBody], error) {
+	return look(ctx, a, func(tx database.Tx, _ time.Time) (chatBody, error) {
+		r, err := a.Outbox.Recipient(tx, in.address())
+		return showChat(r), err
+	})
+}
+
+type actOnChatInput struct {
+	ChatInput
+	Nothing
+}
+
+func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+	return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
+		r, err := a.Outbox.Revive(tx, now, in.address())
+		return showChat(r), err
+	})
+}
+
+func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+	return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
+		r, err := a.Outbox.ReleaseGate(tx, now, in.address())
+		return showChat(r), err
+	})
+}
