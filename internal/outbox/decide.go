@@ -115,7 +115,7 @@ func (d *Dispatcher) notBefore(m Message, r Recipient, now time.Time) time.Time 
 
 // open writes the attempt. Without its row there is no call.
 func (d *Dispatcher) open(tx database.Tx, q *queue, m Message, r Recipient, l Letter, now time.Time) (*call, error) {
-	c := &call{message: m.ID, address: q.key, epoch: r.epoch, created: latest(m.CreatedAt, m.NotBefore, m.ageFrom),
+	c := &call{message: m.ID, address: q.key, epoch: r.epoch, accepted: r.accepted, spared: r.spared, created: latest(m.CreatedAt, m.NotBefore, m.ageFrom),
 		queue: q, letter: l, started: now}
 	err := tx.QueryRow(`INSERT INTO notifier_attempts (channel, message_id, address, epoch, started_at)
 		VALUES (?, ?, ?, ?, ?) RETURNING id`, d.box.channel, m.ID, q.key, r.epoch, now.UnixMilli()).Scan(&c.attempt)

@@ -17,6 +17,7 @@ var (
 	ErrOutage   = errors.New("the channel cannot be reached")
 	ErrStopped  = errors.New("the channel refuses us")
 	ErrGated    = errors.New("the channel told us to wait")
+	ErrGuarded  = errors.New("too many chats in a row were refused: one message a minute tries")
 	ErrIdentity = errors.New("the database belongs to another bot")
 )
 
@@ -90,6 +91,7 @@ type Dispatcher struct {
 
 	breaker   Breaker
 	canary    Canary
+	guard     Guard
 	clock     Clock
 	gate      time.Time // of the whole channel
 	signs     signs
@@ -254,6 +256,8 @@ func (d *Dispatcher) nextByItself() time.Time {
 		} else if d.breaker.Open() {
 			_, at := d.breaker.Next(now)
 			consider(at)
+		} else if d.guard.Active() {
+			consider(d.guard.Next())
 		} else if len(d.signs.waiting) > 0 && !d.signs.asking {
 			consider(latest(d.signs.at, d.asked.touch))
 		}
@@ -301,7 +305,7 @@ func (d *Dispatcher) Run(ctx context.Context, safety Schedule, told func(Report,
 
 // patience is the least time between a pass that failed and the next.
 func patience(err error) time.Duration {
-	for _, known := range []error{ErrPaused, ErrOutage, ErrStopped, ErrGated, ErrIdentity} {
+	for _, known := range []error{ErrPaused, ErrOutage, ErrStopped, ErrGated, ErrGuarded, ErrIdentity} {
 		if errors.Is(err, known) {
 			return 10 * time.Millisecond // the report knows when it is worth while
 		}

@@ -37,10 +37,8 @@ type outcome struct {
 //	chat_doubtful  waits for a probe; after the last, dead doubtful, and all that waits dead
 //	repair         once more as plain text, or rejected    –
 //	rejected       rejected                                –
-//
-// counts is false for failures that an outage explains: they use up no attempt and need no back-off.
-func judge(m Message, r Recipient, a Answer, epoch int64, counts bool, p Policy, now time.Time) outcome {
-	out := outcome{state: Pending, plain: m.plain, recipient: r, counted: counts}
+func judge(m Message, r Recipient, a Answer, c circumstances, p Policy, now time.Time) outcome {
+	out := outcome{state: Pending, plain: m.plain, recipient: r, counted: c.counts}
 	if !a.Verdict.failure() {
 		out.counted = false
 	}
@@ -54,7 +52,7 @@ func judge(m Message, r Recipient, a Answer, epoch int64, counts bool, p Policy,
 		out.uncertain(m, p)
 	case NotSent:
 		out.counted = false
-		if counts {
+		if c.counts {
 			out.retryIn = probeWait(0)
 		}
 	case NotTelegram, Failed:
@@ -63,7 +61,7 @@ func judge(m Message, r Recipient, a Answer, epoch int64, counts bool, p Policy,
 	case Moved:
 		out.movedTo = a.MovedTo
 	case ChatDead, ChatDoubtful:
-		if epoch == r.epoch { // else the recipient has shown life since: this answer is about the past
+		if c.epoch == r.epoch && !c.spare {
 			out.refused(a, now)
 		}
 	case Repair:
@@ -72,6 +70,18 @@ func judge(m Message, r Recipient, a Answer, epoch int64, counts bool, p Policy,
 		out.end(Dead, ReasonRejected)
 	}
 	return out
+}
+
+// circumstances are what judge has to know besides the message, the recipient and the answer.
+type circumstances struct {
+	// epoch is the recipient's when the call began. If it has shown life since, a refusal is about
+	// the past.
+	epoch int64
+	// counts is false for a failure that an outage explains: it uses up no attempt and needs no
+	// back-off.
+	counts bool
+	// spare is true while the guard holds: a refusal kills nobody.
+	spare bool
 }
 
 func (out *outcome) end(s State, reason string) { out.state, out.reason, out.retryIn = s, reason, 0 }
@@ -83,8 +93,8 @@ func (out *outcome) accepted() {
 		r.doubtStep, r.doubtUntil, r.doubtWait = 0, time.Time{}, 0
 		out.changed = true
 	}
-	if r.floodStep > 0 {
-		r.floodStep = 0
+	if r.floodStep > 0 || !r.accepted || r.spared {
+		r.floodStep, r.accepted, r.spared = 0, true, false
 		out.changed = true
 	}
 }
@@ -142,9 +152,12 @@ func (out *outcome) failed(m Message, p Policy) {
 func (out *outcome) refused(a Answer, now time.Time) {
 	r := &out.recipient
 	out.changed = true
-	if a.Verdict == ChatDead {
+	if a.Verdict == ChatDead || r.spared {
 		if r.State != RecipientDead {
 			r.State, r.Reason, r.Detail, r.Since = RecipientDead, a.Reason, a.Detail, now
+			if a.Verdict != ChatDead {
+				r.Reason = RecipientOther
+			}
 		}
 		out.endOthers = true
 		out.end(r.fate())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,9 @@ func (d *Dispatcher) claim(ctx context.Context) (other bool, err error) {
 		return false, err
 	}
 	d.identity = nil
+	if err := d.holdCopy(ctx); err != nil {
+		return false, err
+	}
 	if remembered != d.config.Identity {
 		d.identity = fmt.Errorf("%w: it has sent as bot %s, and the token is of bot %s; "+
 			"give it the right token, or start once with --accept-new-bot", ErrIdentity, remembered, d.config.Identity)
@@ -70,6 +74,11 @@ func (d *Dispatcher) restore(tx database.Tx, now time.Time) error {
 		return err
 	}
 	d.breaker.Restore(row, now)
+	refused, err := d.refusedInARow(tx)
+	if err != nil {
+		return err
+	}
+	d.guard.Restore(refused, !s.guard.IsZero(), now)
 	return each(tx, func(r database.Row) error {
 		var address string
 		var started, ended sql.NullInt64
@@ -119,6 +128,32 @@ func (d *Dispatcher) failuresInARow(tx database.Tx) ([]Failure, error) {
 		return nil, fmt.Errorf("read the last failures: %w", err)
 	}
 	return row, nil
+}
+
+// refusedInARow are the chats that were refused after the last acceptance, and had accepted before.
+func (d *Dispatcher) refusedInARow(tx database.Tx) ([]string, error) {
+	var row []string
+	accepted := false
+	err := each(tx, func(r database.Row) error {
+		var address string
+		var v Verdict
+		var before, spared bool
+		if err := r.Scan(&address, &v, &before, &spared); err != nil {
+			return err
+		}
+		accepted = accepted || v == Accepted
+		if !accepted && v != Accepted && before && !spared && !slices.Contains(row, address) {
+			row = append(row, address)
+		}
+		return nil
+	}, `SELECT a.address, a.result, r.accepted, r.spared FROM notifier_attempts a
+		JOIN notifier_recipients r ON r.channel = a.channel AND r.address = a.address
+		WHERE a.channel = ? AND a.result IN ('accepted', 'chat_dead', 'chat_doubtful')
+		ORDER BY a.id DESC LIMIT 100`, d.box.channel)
+	if err != nil {
+		return nil, fmt.Errorf("read the last refusals: %w", err)
+	}
+	return row[:min(len(row), guardLimit-1)], nil
 }
 
 // closeOpen gives attempts that are still open the verdict that fits: nobody knows.
@@ -241,6 +276,9 @@ func (d *Dispatcher) readMarks(tx database.Tx, s senderRow) error {
 	d.paused = !s.pausedAt.IsZero()
 	if s.gateUntil.IsZero() {
 		d.gate = time.Time{} // released
+	}
+	if s.guard.IsZero() {
+		d.guard.Release()
 	}
 	if d.identity != nil && s.identity == d.config.Identity {
 		d.identity, d.loaded = nil, false // accepted: the next pass begins anew

@@ -35,6 +35,7 @@ type Message struct {
 	plain     bool
 	retryWait time.Duration
 	ageFrom   time.Time
+	blanked   bool
 }
 
 // NewMessage is what Enqueue stores.
@@ -87,6 +88,8 @@ type Recipient struct {
 	doubtUntil time.Time
 	doubtWait  time.Duration
 	epoch      int64
+	accepted   bool // it has accepted a message
+	spared     bool // it was taken back by the guard, and has accepted nothing since
 }
 
 // RecipientState says whether an address can be written to.
@@ -130,6 +133,7 @@ func (e *ConflictError) Error() string { return e.Detail }
 const (
 	ConflictState      = "message_state"      // the message's state does not allow it
 	ConflictChatDead   = "chat_dead"          // revive the chat first
+	ConflictStopped    = "chat_stopped"       // the customer asked us to stop, and has to start again
 	ConflictOvertaken  = "message_overtaken"  // a later message of its subject was sent; force helps
 	ConflictExpired    = "message_expired"    // its expiresAt has passed; force helps
 	ConflictBlanked    = "message_blanked"    // its content was erased by retention

@@ -51,7 +51,7 @@ func New(channel string, p Policy) *Outbox { return &Outbox{channel: channel, po
 // columns are the columns of outbox in the order in which scanMessage reads them.
 const columns = `m.id, m.idempotency_key, m.recipient, m.type, m.payload, m.subject, m.collapse_key,
 	m.not_before, m.expires_at, m.on_uncertain, m.created_at, m.state, m.reason, m.detail,
-	m.failures, m.doubts, m.plain, m.retry_at, m.retry_wait, m.age_from, m.remote_id, m.sent_to, m.ended_at,
+	m.failures, m.doubts, m.plain, m.retry_at, m.retry_wait, m.age_from, m.remote_id, m.sent_to, m.ended_at, m.blanked_at IS NOT NULL,
 	r.alias_of`
 
 // withAlias is where columns come from.
@@ -65,7 +65,7 @@ func scanMessage(row database.Row) (Message, error) {
 	var payload []byte
 	err := row.Scan(&m.ID, &key, &m.Recipient, &m.Type, &payload, &subject, &collapse,
 		&notBefore, &expires, &uncertain, &created, &m.State, &reason, &detail,
-		&m.Failures, &m.Doubts, &m.plain, &retryAt, &retryWait, &ageFrom, &remote, &sentTo, &ended, &alias)
+		&m.Failures, &m.Doubts, &m.plain, &retryAt, &retryWait, &ageFrom, &remote, &sentTo, &ended, &m.blanked, &alias)
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, ErrNotFound
 	}

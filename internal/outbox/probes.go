@@ -2,10 +2,7 @@ package outbox
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"notifier/internal/database"
 )
 
 // probeTimeout bounds a call that delivers nothing.
@@ -183,37 +180,17 @@ func (d *Dispatcher) startCanary(ctx context.Context, now time.Time) (time.Time,
 		return until, nil
 	}
 	avoid, strictly := d.breaker.Avoid()
-	var c *call
-	err := d.db.Write(ctx, func(tx database.Tx) error {
-		for c == nil {
-			q := d.queues.ready.first(func(q *queue) bool { return q.key != avoid })
-			if q == nil && !strictly {
-				q = d.queues.ready.top()
-			}
-			if q == nil {
-				return nil
-			}
-			var err error
-			if c, err = d.decide(tx, q, now); err != nil {
-				return err
-			}
+	started, err := d.startOne(ctx, now, func() *queue {
+		q := d.queues.ready.first(func(q *queue) bool { return q.key != avoid })
+		if q == nil && !strictly {
+			q = d.queues.ready.top()
 		}
-		d.book(*c, now)
-		return nil
+		return q
 	})
-	if err != nil {
-		if c != nil {
-			d.takeBack([]call{*c}, now)
-		}
-		d.rescan = true
-		return time.Time{}, fmt.Errorf("start a canary: %w", err)
-	}
-	if c == nil {
+	if err == nil && !started {
 		d.breaker.NoOther()
-		return time.Time{}, nil
 	}
-	d.launch(ctx, *c)
-	return time.Time{}, nil
+	return time.Time{}, err
 }
 
 // greet asks who we are at the start, until the channel has answered: it tells the channel's

@@ -22,7 +22,7 @@ func (o *Outbox) Resolve(tx database.Tx, recipient string) (string, error) {
 }
 
 const recipientColumns = `address, state, reason, detail, since, gate_until, gate_wait, flood_step,
-	doubt_step, doubt_until, doubt_wait, epoch`
+	doubt_step, doubt_until, doubt_wait, epoch, accepted, spared`
 
 // Recipient returns what is remembered of an address, or of what it is an alias of. One that was
 // never heard of is open.
@@ -68,7 +68,7 @@ func scanRecipient(row database.Row) (Recipient, error) {
 	var reason, detail sql.NullString
 	var since, gateUntil, gateWait, doubtUntil, doubtWait sql.NullInt64
 	err := row.Scan(&r.Address, &r.State, &reason, &detail, &since, &gateUntil, &gateWait,
-		&r.floodStep, &r.doubtStep, &doubtUntil, &doubtWait, &r.epoch)
+		&r.floodStep, &r.doubtStep, &doubtUntil, &doubtWait, &r.epoch, &r.accepted, &r.spared)
 	if err != nil {
 		return r, fmt.Errorf("read a recipient: %w", err)
 	}
@@ -89,27 +89,32 @@ func (r Recipient) fate() (State, string) {
 // save writes what the rules change of a recipient.
 func (o *Outbox) save(tx database.Tx, r Recipient) error {
 	_, err := tx.Exec(`INSERT INTO notifier_recipients (channel, address, state, reason, detail, since,
-			gate_until, gate_wait, flood_step, doubt_step, doubt_until, doubt_wait)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			gate_until, gate_wait, flood_step, doubt_step, doubt_until, doubt_wait,
+			accepted, spared)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (channel, address) DO UPDATE SET state = excluded.state, reason = excluded.reason,
 			detail = excluded.detail, since = excluded.since, gate_until = excluded.gate_until,
 			gate_wait = excluded.gate_wait, flood_step = excluded.flood_step,
 			doubt_step = excluded.doubt_step, doubt_until = excluded.doubt_until,
-			doubt_wait = excluded.doubt_wait`,
+			doubt_wait = excluded.doubt_wait, accepted = excluded.accepted, spared = excluded.spared`,
 		o.channel, r.Address, r.State, orNull(r.Reason), orNull(r.Detail), millis(r.Since),
 		millis(r.GateUntil), r.gateWait.Milliseconds(), r.floodStep, r.doubtStep,
-		millis(r.doubtUntil), r.doubtWait.Milliseconds())
+		millis(r.doubtUntil), r.doubtWait.Milliseconds(), r.accepted, r.spared)
 	if err != nil {
 		return fmt.Errorf("save recipient %s: %w", r.Address, err)
 	}
 	return nil
 }
 
-// Revive opens a dead or doubtful recipient again. What was suppressed meanwhile stays ended.
+// Revive opens a dead or doubtful recipient again. What was suppressed meanwhile stays ended. Who
+// asked us to stop must ask us to start again: a *ConflictError then.
 func (o *Outbox) Revive(tx database.Tx, _ time.Time, address string) (Recipient, error) {
 	r, err := o.Recipient(tx, address)
 	if err != nil {
 		return r, err
+	}
+	if r.Reason == RecipientStopped {
+		return r, &ConflictError{ConflictStopped, "this customer sent /stop: only their /start resumes messages"}
 	}
 	r.State, r.Reason, r.Detail, r.Since = RecipientOpen, "", "", time.Time{}
 	r.doubtStep, r.doubtUntil, r.doubtWait = 0, time.Time{}, 0
@@ -146,6 +151,26 @@ func (o *Outbox) move(tx database.Tx, from, to string) error {
 		return fmt.Errorf("move %s to %s: %w", from, root, err)
 	}
 	return nil
+}
+
+// takeBack opens an address that the guard takes back, and puts the messages on their way again
+// that ended because it was dead or doubtful.
+func (o *Outbox) takeBack(tx database.Tx, address string) error {
+	r, err := o.Recipient(tx, address)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE outbox SET state = 'pending', reason = NULL, ended_at = NULL, sent_to = NULL
+		WHERE channel = ?1 AND state = 'dead' AND reason IN ('chat_dead', 'chat_not_found', 'no_rights')
+		AND ended_at >= ?2 AND (recipient = ?3 OR recipient IN
+			(SELECT address FROM notifier_recipients WHERE channel = ?1 AND alias_of = ?3))`,
+		o.channel, r.Since.UnixMilli(), address)
+	if err != nil {
+		return fmt.Errorf("take back the messages of %s: %w", address, err)
+	}
+	r.State, r.Reason, r.Detail, r.Since, r.spared = RecipientOpen, "", "", time.Time{}, true
+	r.doubtStep, r.doubtUntil, r.doubtWait = 0, time.Time{}, 0
+	return o.save(tx, r)
 }
 
 // endWaiting ends all pending messages of an address and of its aliases. One that is being sent

@@ -25,6 +25,9 @@ type ruling struct {
 	uncount []Failure // earlier ones that no longer do
 	charge  *Failure  // an earlier one that does after all
 	gate    time.Duration
+	spare   bool     // the guard holds: a refusal kills nobody
+	back    []string // the chats that the guard takes back
+	guarded bool     // the guard ended
 }
 
 // took takes an answer: the rules about the whole channel hear of it at once, the database at the
@@ -61,6 +64,7 @@ func (d *Dispatcher) rule(c call, a Answer, at time.Time) ruling {
 	switch {
 	case a.Verdict == Accepted:
 		r.charge = d.breaker.Accepted(c.address)
+		r.guarded = d.guard.Accepted()
 		d.seen(at)
 		d.report.Sent++
 		d.watch.Delivered(at.Sub(c.created))
@@ -73,6 +77,14 @@ func (d *Dispatcher) rule(c call, a Answer, at time.Time) ruling {
 		}
 	default:
 		d.breaker.Answered(c.attempt, at)
+		if a.Verdict == ChatDead || a.Verdict == ChatDoubtful {
+			r.back = d.guard.Refused(c.address, c.accepted, c.spared, at)
+			r.spare = d.guard.Active()
+		}
+	}
+	if len(r.back) > 0 {
+		d.log.Error("five chats in a row were refused that had accepted messages before; "+
+			"they are taken back, and one message a minute tries", "detail", a.Detail)
 	}
 	if now := d.breaker.Open(); now != wasOpen {
 		d.log.Warn("outage", "begins", now, "detail", a.Detail)
@@ -160,7 +172,7 @@ func (d *Dispatcher) record(tx database.Tx, c call, a Answer, r ruling, at time.
 	if relinked {
 		c.epoch = -1 // a refusal was about a chat that is not this message's any more
 	}
-	out := judge(m, to, a, c.epoch, r.counts, d.box.policy, at)
+	out := judge(m, to, a, circumstances{c.epoch, r.counts, r.spare}, d.box.policy, at)
 	first, err := d.closeAttempt(tx, c, a, out.counted, at)
 	if err != nil {
 		return standing{}, err
@@ -256,6 +268,16 @@ func (d *Dispatcher) applyRuling(tx database.Tx, r ruling, at time.Time) error {
 	}
 	if r.charge != nil {
 		if err := d.charge(tx, *r.charge, at); err != nil {
+			return err
+		}
+	}
+	for _, address := range r.back {
+		if err := errors.Join(d.box.takeBack(tx, address), d.box.setGuard(tx, at), d.lookAt(tx, address)); err != nil {
+			return err
+		}
+	}
+	if r.guarded {
+		if err := d.box.setGuard(tx, time.Time{}); err != nil {
 			return err
 		}
 	}

@@ -549,3 +549,134 @@ func TestALinkThatChangesDuringACallTakesTheMessageAlong(t *testing.T) {
 		w.wantTexts("903", "follows")
 	})
 }
+
+// acquaint lets chats accept a message, so that a later refusal says something.
+func (w *world) acquaint(chats ...string) {
+	for _, chat := range chats {
+		w.put(chat, "welcome")
+	}
+	w.runFor(time.Minute)
+}
+
+func fiveTo(n int) (chats []string) {
+	for i := range n {
+		chats = append(chats, fmt.Sprint(5000+i))
+	}
+	return chats
+}
+
+func TestAFaultThatRefusesEverybodyForAnHourKillsNobody(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		t.Run(fmt.Sprint("restarts ", restarts), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				chats := fiveTo(20)
+				w.acquaint(chats...)
+				refusing := true
+				w.channel.send = func(string, string, int) Answer {
+					return when(refusing, Answer{Verdict: ChatDead, Reason: RecipientKicked, Detail: "bot was kicked", Answered: true})
+				}
+				var ids []int64
+				for _, chat := range append(chats, chats...) {
+					ids = append(ids, w.put(chat, "x"))
+				}
+				for range 6 {
+					w.runFor(10 * time.Minute)
+					if restarts {
+						w.restart()
+					}
+				}
+				if s := w.status(); s.State != SenderWaiting {
+					t.Errorf("the sender is %+v", s)
+				}
+				calls := 0
+				for _, n := range w.channel.calls {
+					calls += n
+				}
+				if calls -= 20; calls > 80 {
+					t.Errorf("%d calls in the hour", calls)
+				}
+				refusing = false
+				w.runFor(5 * time.Minute)
+				for _, id := range ids {
+					w.wantState(id, Sent, "")
+				}
+				for _, chat := range chats {
+					if r := w.recipient(chat); r.State != RecipientOpen {
+						t.Errorf("chat %s is %s", chat, r.State)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestACampaignGoesOnAfterFiveWhoReallyLeft(t *testing.T) {
+	inWorld(t, func(w *world) {
+		chats := fiveTo(40)
+		w.acquaint(chats...)
+		left := map[string]bool{}
+		for _, chat := range chats[:5] {
+			left[chat] = true
+		}
+		w.channel.send = func(address, _ string, _ int) Answer {
+			return when(left[address], Answer{Verdict: ChatDead, Reason: RecipientBlocked, Detail: "blocked", Answered: true})
+		}
+		var ids []int64
+		for _, chat := range chats {
+			ids = append(ids, w.put(chat, "news"))
+		}
+		w.runFor(20 * time.Minute)
+		for i, id := range ids {
+			if i < 5 {
+				w.wantState(id, Dead, ReasonChatDead)
+			} else {
+				w.wantState(id, Sent, "")
+			}
+		}
+		for chat := range left {
+			if n := w.channel.calls[chat] - 1; n > 3 {
+				t.Errorf("%d calls to a chat that left", n)
+			}
+		}
+	})
+}
+
+func TestStrangersNeitherCountNorBreakTheRow(t *testing.T) {
+	now := time.Now()
+	var g Guard
+	for i := range 4 {
+		g.Refused(fmt.Sprint(i), true, false, now)
+		g.Refused(fmt.Sprint("stranger", i), false, false, now)
+		g.Refused(fmt.Sprint("spared", i), true, true, now)
+		g.Refused(fmt.Sprint(i), true, false, now) // the same chat again
+	}
+	if g.Active() {
+		t.Fatal("four chats are enough for the guard")
+	}
+	if back := g.Refused("4", true, false, now); len(back) != 5 || !g.Active() {
+		t.Errorf("the fifth took back %v", back)
+	}
+	if !g.Accepted() || g.Active() {
+		t.Error("an acceptance did not end the guard")
+	}
+}
+
+func TestReleaseEndsTheGuard(t *testing.T) {
+	inWorld(t, func(w *world) {
+		chats := fiveTo(6)
+		w.acquaint(chats...)
+		w.channel.send = func(string, string, int) Answer {
+			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		}
+		var ids []int64
+		for _, chat := range chats {
+			ids = append(ids, w.put(chat, "x"))
+		}
+		w.runFor(30 * time.Second)
+		w.write(func(tx database.Tx) error { return w.box.ReleaseSender(tx, time.Now()) })
+		w.runFor(time.Minute)
+		for _, id := range ids {
+			w.wantState(id, Dead, ReasonChatDead)
+		}
+	})
+}

@@ -19,15 +19,20 @@ type senderRow struct {
 	reason    string
 	until     time.Time
 	mark      int64
+	guard     time.Time // since when the guard against mass death holds
+	place     place     // whose file this was when it last sent
+	copiedAt  time.Time // of a backup
 }
 
 func (o *Outbox) sender(tx database.Tx) (senderRow, error) {
 	var s senderRow
-	var identity, reason sql.NullString
-	var paused, gateUntil, gateWait, until sql.NullInt64
-	err := tx.QueryRow(`SELECT identity, paused_at, gate_until, gate_wait, state, reason, until, mark
+	var identity, reason, machine sql.NullString
+	var paused, gateUntil, gateWait, until, guard, inode, copied sql.NullInt64
+	err := tx.QueryRow(`SELECT identity, paused_at, gate_until, gate_wait, state, reason, until, mark, guard_since,
+			machine, inode, copied_at
 		FROM notifier_senders WHERE channel = ?`, o.channel).
-		Scan(&identity, &paused, &gateUntil, &gateWait, &s.state, &reason, &until, &s.mark)
+		Scan(&identity, &paused, &gateUntil, &gateWait, &s.state, &reason, &until, &s.mark, &guard,
+			&machine, &inode, &copied)
 	if errors.Is(err, sql.ErrNoRows) {
 		return senderRow{state: SenderRunning}, nil
 	}
@@ -36,6 +41,7 @@ func (o *Outbox) sender(tx database.Tx) (senderRow, error) {
 	}
 	s.identity, s.reason = identity.String, reason.String
 	s.pausedAt, s.gateUntil, s.until = instant(paused), instant(gateUntil), instant(until)
+	s.guard, s.copiedAt, s.place = instant(guard), instant(copied), place{machine.String, inode.Int64}
 	s.gateWait = time.Duration(gateWait.Int64) * time.Millisecond
 	return s, nil
 }
@@ -72,7 +78,8 @@ func (o *Outbox) Pause(tx database.Tx, now time.Time) error {
 	return nil
 }
 
-// Resume ends a pause. Messages do not grow older by its length.
+// Resume ends a pause, and accepts a copy as the database that sends from now on. Messages do not
+// grow older by the length of the pause.
 func (o *Outbox) Resume(tx database.Tx, now time.Time) error {
 	if _, err := o.nextMark(tx); err != nil {
 		return err
@@ -83,19 +90,21 @@ func (o *Outbox) Resume(tx database.Tx, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("resume the sender: %w", err)
 	}
-	_, err = tx.Exec(`UPDATE notifier_senders SET paused_at = NULL WHERE channel = ?`, o.channel)
+	_, err = tx.Exec(`UPDATE notifier_senders SET paused_at = NULL, machine = NULL, inode = NULL,
+		copied_at = NULL WHERE channel = ?`, o.channel)
 	if err != nil {
 		return fmt.Errorf("resume the sender: %w", err)
 	}
 	return nil
 }
 
-// ReleaseSender lifts the gate of the whole channel.
+// ReleaseSender lifts the gate of the whole channel, and ends the guard against mass death.
 func (o *Outbox) ReleaseSender(tx database.Tx, _ time.Time) error {
 	if _, err := o.nextMark(tx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(`UPDATE notifier_senders SET gate_until = NULL, gate_wait = NULL WHERE channel = ?`, o.channel)
+	_, err := tx.Exec(`UPDATE notifier_senders SET gate_until = NULL, gate_wait = NULL, guard_since = NULL
+		WHERE channel = ?`, o.channel)
 	if err != nil {
 		return fmt.Errorf("release the sender: %w", err)
 	}
@@ -144,6 +153,15 @@ func (o *Outbox) gateSender(tx database.Tx, until time.Time, wait time.Duration)
 		millis(until), wait.Milliseconds(), o.channel)
 	if err != nil {
 		return fmt.Errorf("store the sender's gate: %w", err)
+	}
+	return nil
+}
+
+// setGuard stores since when the guard holds; zero: it does not.
+func (o *Outbox) setGuard(tx database.Tx, since time.Time) error {
+	_, err := tx.Exec(`UPDATE notifier_senders SET guard_since = ? WHERE channel = ?`, millis(since), o.channel)
+	if err != nil {
+		return fmt.Errorf("store the guard: %w", err)
 	}
 	return nil
 }

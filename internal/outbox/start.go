@@ -13,6 +13,7 @@ type call struct {
 	attempt, message int64
 	address          string
 	epoch            int64
+	accepted, spared bool      // as of the recipient, see Guard
 	created          time.Time // when the message was created or planned for
 	queue            *queue
 	letter           Letter
@@ -30,6 +31,8 @@ func (d *Dispatcher) start(ctx context.Context, now time.Time) (time.Time, error
 		return time.Time{}, ErrGated
 	case d.breaker.Open():
 		return d.startProbing(ctx, now)
+	case d.guard.Active():
+		return d.startGuarded(ctx, now)
 	}
 	for {
 		d.startSignProbe(now)
@@ -110,6 +113,59 @@ func (d *Dispatcher) startNext(ctx context.Context, now time.Time) (bool, error)
 		d.launch(ctx, c)
 	}
 	return looked > 0, nil
+}
+
+// startGuarded lets one message try while the guard holds.
+func (d *Dispatcher) startGuarded(ctx context.Context, now time.Time) (time.Time, error) {
+	d.startSignProbe(now)
+	if d.guard.Next().After(now) {
+		return time.Time{}, ErrGuarded
+	}
+	if until, ok := d.mayStart(now); !ok {
+		return until, ErrGuarded
+	}
+	started, err := d.startOne(ctx, now, func() *queue { return d.queues.ready.top() })
+	if err != nil {
+		return time.Time{}, err
+	}
+	if started {
+		d.guard.Tried(now)
+	}
+	return time.Time{}, ErrGuarded
+}
+
+// startOne starts a single call: that of the first recipient that choose comes up with for which
+// one is due. It says whether there was one.
+func (d *Dispatcher) startOne(ctx context.Context, now time.Time, choose func() *queue) (bool, error) {
+	var c *call
+	booked := false
+	err := d.db.Write(ctx, func(tx database.Tx) error {
+		for c == nil {
+			q := choose()
+			if q == nil {
+				return nil
+			}
+			var err error
+			if c, err = d.decide(tx, q, now); err != nil {
+				return err
+			}
+		}
+		d.book(*c, now)
+		booked = true
+		return nil
+	})
+	if err != nil {
+		if booked {
+			d.takeBack([]call{*c}, now)
+		}
+		d.rescan = true
+		return false, fmt.Errorf("start a call: %w", err)
+	}
+	if c == nil {
+		return false, nil
+	}
+	d.launch(ctx, *c)
+	return true, nil
 }
 
 // choose picks the recipient whose turn it is: whoever has waited longest for it. The canary that

@@ -1,0 +1,59 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"notifier/internal/database"
+)
+
+func TestBulkRetryAndRevive(t *testing.T) {
+	inWorld(t, func(w *world) {
+		broken := true
+		w.channel.send = func(address, _ string, _ int) Answer {
+			if address == "9" {
+				return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+			}
+			return when(broken, Answer{Verdict: Rejected, Answered: true})
+		}
+		one, two := w.put("1", "a"), w.put("2", "b")
+		blocked := w.put("9", "c")
+		w.runFor(time.Minute)
+		broken = false
+		count := func(b Bulk) (n int) {
+			w.write(func(tx database.Tx) (err error) {
+				n, err = w.box.RetryAll(tx, time.Now(), b)
+				return err
+			})
+			return n
+		}
+		if n := count(Bulk{State: "dead", Reason: ReasonRejected, DryRun: true}); n != 2 {
+			t.Errorf("a dry run counts %d", n)
+		}
+		if n := count(Bulk{State: "dead", DryRun: true}); n != 2 {
+			t.Errorf("%d, with one of a dead chat", n)
+		}
+		if n := count(Bulk{State: "dead", Since: time.Now(), DryRun: true}); n != 0 {
+			t.Errorf("%d since now", n)
+		}
+		w.runFor(time.Minute)
+		w.wantState(one, Dead, ReasonRejected)
+		if n := count(Bulk{State: "dead"}); n != 2 {
+			t.Errorf("%d were retried", n)
+		}
+		w.runFor(time.Minute)
+		w.wantState(one, Sent, "")
+		w.wantState(two, Sent, "")
+
+		w.exec(`INSERT INTO notifier_recipients (channel, address, state, reason, since) VALUES ('telegram', '8', 'dead', 'stopped', 1)`)
+		var n int
+		w.write(func(tx database.Tx) (err error) {
+			n, err = w.box.ReviveAll(tx, Bulk{State: "dead"})
+			return err
+		})
+		if n != 1 || w.recipient("9").State != RecipientOpen || w.recipient("8").State != RecipientDead {
+			t.Errorf("%d were revived", n)
+		}
+		w.wantState(blocked, Dead, ReasonChatDead) // what was suppressed stays so
+	})
+}

@@ -1,0 +1,136 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// Retention says how long what has ended is kept, counted from its end.
+type Retention struct {
+	Sent time.Duration // until a sent message's content is erased
+	Dead time.Duration // the same for dead, uncertain and canceled ones
+	Keys time.Duration // until the erased row goes too, with its idempotency key
+}
+
+// PurgeReport is what a purge did, or with a dry run would do.
+type PurgeReport struct {
+	Blanked int // messages whose content was erased
+	Removed int // messages whose row was removed
+}
+
+// A purge shares the one writer with orders, so it works in steps that take about as long as an
+// order does.
+const (
+	purgeStep    = 2 * time.Millisecond
+	purgeAtFirst = 50
+	purgeAtMost  = 2000
+)
+
+// Purge erases the content of what ended long ago – payload, details and attempts – and later
+// removes the rows. Messages that have not ended are never touched, whatever their age. It can be
+// cut off at any time, and goes on where it was at the next call.
+func (o *Outbox) Purge(ctx context.Context, db *database.DB, now time.Time, r Retention, dryRun bool) (PurgeReport, error) {
+	if dryRun {
+		return o.countPurge(ctx, db, now, r)
+	}
+	var report PurgeReport
+	var err error
+	report.Blanked, err = inSteps(ctx, db, func(tx database.Tx, limit int) (int, error) {
+		return o.blank(tx, now, r, limit)
+	})
+	if err != nil {
+		return report, fmt.Errorf("erase old messages: %w", err)
+	}
+	report.Removed, err = inSteps(ctx, db, func(tx database.Tx, limit int) (int, error) {
+		return o.remove(tx, now, r, limit)
+	})
+	if err != nil {
+		return report, fmt.Errorf("remove old messages: %w", err)
+	}
+	return report, nil
+}
+
+// inSteps repeats a step until it finds nothing more, and lets each take about purgeStep.
+func inSteps(ctx context.Context, db *database.DB, step func(tx database.Tx, limit int) (int, error)) (int, error) {
+	total, limit := 0, purgeAtFirst
+	for {
+		n := 0
+		var took time.Duration
+		err := db.Write(ctx, func(tx database.Tx) (err error) {
+			began := time.Now()
+			n, err = step(tx, limit)
+			took = time.Since(began)
+			return err
+		})
+		total += n
+		if err != nil || n < limit {
+			return total, err
+		}
+		if took > purgeStep {
+			limit = max(1, limit/2)
+		} else {
+			limit = min(purgeAtMost, limit+limit/2)
+		}
+	}
+}
+
+// purgeable chooses what has ended so long ago that its content goes.
+const purgeable = `channel = ? AND blanked_at IS NULL AND ended_at IS NOT NULL AND ended_at <= ?
+	AND (state = 'sent' AND ended_at <= ? OR state IN ('dead', 'uncertain', 'canceled') AND ended_at <= ?)`
+
+func (o *Outbox) purgeableArgs(now time.Time, r Retention) []any {
+	sent, dead := now.Add(-r.Sent).UnixMilli(), now.Add(-r.Dead).UnixMilli()
+	return []any{o.channel, max(sent, dead), sent, dead}
+}
+
+func (o *Outbox) blank(tx database.Tx, now time.Time, r Retention, limit int) (int, error) {
+	var ids []int64
+	err := each(tx, func(row database.Row) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM outbox WHERE `+purgeable+` ORDER BY ended_at LIMIT ?`, append(o.purgeableArgs(now, r), limit)...)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if _, err := tx.Exec(`UPDATE outbox SET payload = '{}', detail = NULL, blanked_at = ? WHERE id = ?`, now.UnixMilli(), id); err != nil {
+			return 0, err
+		}
+		if _, err := tx.Exec(`DELETE FROM notifier_attempts WHERE message_id = ?`, id); err != nil {
+			return 0, err
+		}
+	}
+	return len(ids), nil
+}
+
+func (o *Outbox) remove(tx database.Tx, now time.Time, r Retention, limit int) (int, error) {
+	res, err := tx.Exec(`DELETE FROM outbox WHERE id IN (SELECT id FROM outbox
+		WHERE channel = ? AND blanked_at IS NOT NULL AND ended_at <= ? ORDER BY ended_at LIMIT ?)`,
+		o.channel, now.Add(-r.Keys).UnixMilli(), limit)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}
+
+func (o *Outbox) countPurge(ctx context.Context, db *database.DB, now time.Time, r Retention) (PurgeReport, error) {
+	var report PurgeReport
+	err := db.Read(ctx, func(tx database.Tx) error {
+		err := tx.QueryRow(`SELECT count(*) FROM outbox WHERE `+purgeable, o.purgeableArgs(now, r)...).Scan(&report.Blanked)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRow(`SELECT count(*) FROM outbox WHERE channel = ? AND blanked_at IS NOT NULL AND ended_at <= ?`,
+			o.channel, now.Add(-r.Keys).UnixMilli()).Scan(&report.Removed)
+	})
+	if err != nil {
+		return report, fmt.Errorf("count old messages: %w", err)
+	}
+	return report, nil
+}
