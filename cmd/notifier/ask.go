@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+)
+
+// asking is part of every verb that asks the API in this process.
+type asking struct {
+	JSON bool `help:"Print the JSON of the HTTP API."`
+}
+
+// question is one request of a verb.
+type question struct {
+	method string
+	target string
+	body   any // marshalled, or json.RawMessage as it is; nil for none
+	key    string
+}
+
+// ask asks the API and prints the answer: as JSON, or as show does.
+func (a asking) ask(ctx context.Context, p *program, q question, show func(answer) error) error {
+	s, err := p.settings()
+	if err != nil {
+		return err
+	}
+	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	body, err := q.of(ctx, h.local())
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		_, err := p.stdout.Write(body)
+		return err
+	}
+	ans, err := decode(body)
+	if err != nil {
+		return err
+	}
+	return show(ans)
+}
+
+// of asks a handler and returns its answer, or its refusal as an error.
+func (q question) of(ctx context.Context, h http.Handler) ([]byte, error) {
+	r, err := q.request(ctx, "http://localhost")
+	if err != nil {
+		return nil, err
+	}
+	w := &written{header: http.Header{}, status: http.StatusOK}
+	h.ServeHTTP(w, r)
+	return w.body.Bytes(), refusal(w.status, w.body.Bytes())
+}
+
+// written is an answer that stays in this process.
+type written struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *written) Header() http.Header         { return w.header }
+func (w *written) WriteHeader(status int)      { w.status = status }
+func (w *written) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+func (q question) request(ctx context.Context, base string) (*http.Request, error) {
+	var body []byte
+	if raw, ok := q.body.(json.RawMessage); ok {
+		body = raw
+	} else if q.body != nil {
+		var err error
+		if body, err = json.Marshal(q.body); err != nil {
+			return nil, fmt.Errorf("write the request: %w", err)
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, q.method, base+q.target, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if q.key != "" {
+		r.Header.Set("Idempotency-Key", q.key)
+	}
+	return r, nil
+}
+
+// refusal is the error in an answer that is none of success.
+func refusal(status int, body []byte) error {
+	if status < http.StatusBadRequest {
+		return nil
+	}
+	var f struct {
+		Detail string
+		Errors []struct{ Detail, Pointer string }
+	}
+	if err := json.Unmarshal(body, &f); err != nil || f.Detail == "" {
+		return fmt.Errorf("the API answered %d %s", status, http.StatusText(status))
+	}
+	if status == http.StatusNotFound {
+		f.Detail += "; `notifier message list` shows messages and the orders they belong to"
+	}
+	for i, e := range f.Errors {
+		if i > 0 { // the first is the detail itself
+			f.Detail += "\n" + e.Pointer + ": " + e.Detail
+		}
+	}
+	return fmt.Errorf("%s", f.Detail)
+}

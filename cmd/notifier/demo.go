@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"notifier/internal/telegram"
+	"notifier/internal/telegram/sandbox"
+)
+
+type demoCmd struct {
+	Once bool `help:"Print what happened and exit: 0 when all was as it should be, 1 when not."`
+}
+
+// errDemoOver ends the service and the sandbox of a demo --once.
+var errDemoOver = errors.New("the demo is over")
+
+// Run shows the service at work, on a database and a Bot API of its own. It reads no settings: a
+// real token nearby must not be used.
+func (c *demoCmd) Run(ctx context.Context, p *program) error {
+	dir, err := os.MkdirTemp("", "notifier-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is in the system's temporary folder
+	service, err := listenNear("127.0.0.1:8080")
+	if err != nil {
+		return err
+	}
+	bots, err := listenNear("127.0.0.1:8081")
+	if err != nil {
+		return err
+	}
+	s := demoSettings(filepath.Join(dir, "demo.db"), service, bots)
+	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if _, err := h.addSender(false); err != nil {
+		return err
+	}
+	box := sandbox.New(sandbox.Options{})
+	t := &tale{program: p, box: box, url: "http://" + service.Addr().String(), boxURL: s.TelegramURL}
+
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { return serveSandbox(ctx, bots, box) })
+	all.Go(func() error { return h.serve(ctx, service) })
+	all.Go(func() error {
+		if err := t.tell(ctx); err != nil {
+			return err
+		}
+		if c.Once {
+			return errDemoOver
+		}
+		t.invite()
+		return nil
+	})
+	if err := all.Wait(); !errors.Is(err, errDemoOver) {
+		return err
+	}
+	return nil
+}
+
+// listenNear listens at the usual address, or at any free port when that is taken.
+func listenNear(usual string) (net.Listener, error) {
+	if l, err := net.Listen("tcp", usual); err == nil {
+		return l, nil
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
+}
+
+func demoSettings(database string, service, bots net.Listener) Settings {
+	s := defaultSettings()
+	s.Token = telegram.NewSecret("1:demo")
+	s.Database = database
+	s.Listen = service.Addr().String()
+	s.TelegramURL = "http://" + bots.Addr().String()
+	return s
+}
+
+// say prints a line of the tale.
+func (t *tale) say(format string, args ...any) { fmt.Fprintf(t.stdout, format+"\n", args...) }
+
+// invite tells how to look around when the demo stays up.
+func (t *tale) invite() {
+	t.say("")
+	t.say("The demo stays up until Ctrl-C. Look around:")
+	t.say("  %s           the customers' chats: write, block, press Start", t.boxURL)
+	t.say("  curl %s/orders/1", t.url)
+	t.say("  curl %s/messages?state=dead", t.url)
+	t.say("  curl -H 'Content-Type: application/json' -d '{\"chatId\":7900000001,\"text\":\"hello\"}' %s/messages", t.url)
+}

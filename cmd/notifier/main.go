@@ -1,0 +1,142 @@
+// Command notifier delivers a shop's notifications through Telegram.
+//
+// It owns the verbs, the settings and the wiring of the rooms below internal, and nothing that a
+// shop would call a rule: a verb about orders, messages or chats asks the same handlers that
+// answer HTTP, in this process and on the database directly.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Exit codes.
+const (
+	exitFailure  = 1
+	exitUsage    = 2
+	exitWorkLeft = 3 // dispatch: something is due, and cannot be sent now
+)
+
+// program is one run of notifier: what it gets from outside.
+type program struct {
+	environ []string
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+// run does what the arguments say and returns the exit code.
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
+	var c cli
+	leave := func(code int) { panic(left(code)) }
+	parser, err := kong.New(&c,
+		kong.Name("notifier"),
+		kong.Description("Delivers a shop's notifications through Telegram. Try `notifier demo`: it needs nothing."),
+		kong.Writers(stdout, stderr), kong.Exit(leave),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.WithHyphenPrefixedParameters(true),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p))
+	if err != nil {
+		return p.fail(err)
+	}
+	command, code, err := parse(parser, positionalChats(args))
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "notifier: %v\n", err)
+		fmt.Fprintf(stderr, "See `notifier %s--help`.\n", helpFor(command))
+		return exitUsage
+	case command == nil: // --help has been shown
+		return code
+	}
+	return p.fail(command.Run())
+}
+
+// left is how kong ends after --help.
+type left int
+
+func parse(k *kong.Kong, args []string) (c *kong.Context, code int, err error) {
+	defer func() {
+		switch l := recover().(type) {
+		case nil:
+		case left:
+			c, code, err = nil, int(l), nil
+		default:
+			panic(l)
+		}
+	}()
+	c, err = k.Parse(args)
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) {
+		c = wrong.Context
+	}
+	return c, 0, err
+}
+
+// helpFor is the command whose help answers a usage error.
+func helpFor(c *kong.Context) string {
+	if c == nil {
+		return ""
+	}
+	words := ""
+	for _, step := range c.Path {
+		if step.Command != nil {
+			words += step.Command.Name + " "
+		}
+	}
+	return words
+}
+
+// codedError ends the program with a code of its own.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string { return e.err.Error() }
+func (e *codedError) Unwrap() error { return e.err }
+
+// fail tells an error and turns it into an exit code.
+func (p *program) fail(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(p.stderr, "notifier: %v\n", err)
+	var coded *codedError
+	if errors.As(err, &coded) {
+		return coded.code
+	}
+	return exitFailure
+}
+
+// chatMark stands before a negative chat id among the arguments, so that it is no flag.
+const chatMark = "chat"
+
+// positionalChats lets negative chat ids follow `chat show` and the like without a `--`.
+func positionalChats(args []string) []string {
+	if len(args) < 3 || args[0] != "chat" || args[1] == "list" {
+		return args
+	}
+	marked := make([]string, 0, len(args))
+	for _, a := range args {
+		if digits, negative := strings.CutPrefix(a, "-"); negative && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			a = chatMark + a
+		}
+		marked = append(marked, a)
+	}
+	return marked
+}

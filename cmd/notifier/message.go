@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+type messageListCmd struct {
+	asking
+	State     string `help:"pending, sending, sent, uncertain, dead or canceled."`
+	Reason    string `help:"Why they ended, such as chat_dead."`
+	Recipient string `help:"A chat id, or customer:<id>."`
+	Order     int64  `help:"Messages about the order with this id."`
+	Limit     int    `help:"How many at most." default:"50"`
+	After     string `help:"Go on after the page before."`
+}
+
+// Run lists messages.
+func (c *messageListCmd) Run(ctx context.Context, p *program) error {
+	query := url.Values{"limit": {strconv.Itoa(c.Limit)}}
+	set(query, "state", c.State)
+	set(query, "reason", c.Reason)
+	set(query, "recipient", c.Recipient)
+	set(query, "after", c.After)
+	if c.Order != 0 {
+		query.Set("orderId", strconv.FormatInt(c.Order, 10))
+	}
+	q := question{method: http.MethodGet, target: "/messages?" + query.Encode()}
+	return c.ask(ctx, p, q, func(a answer) error {
+		return page(p.stdout, a, "There are no such messages.",
+			"messageId", "createdAt", "orderId", "type", "recipient", "state", "reason", "detail")
+	})
+}
+
+// set adds a parameter to a query unless it is empty.
+func set(query url.Values, name, value string) {
+	if value != "" {
+		query.Set(name, value)
+	}
+}
+
+// messageArg is the id that most verbs about messages take.
+type messageArg struct {
+	ID int64 `arg:"" help:"The message's id."`
+}
+
+func (m messageArg) path(rest string) string { return fmt.Sprintf("/messages/%d%s", m.ID, rest) }
+
+type messageShowCmd struct {
+	asking
+	messageArg
+}
+
+// Run shows a message with its attempts.
+func (c *messageShowCmd) Run(ctx context.Context, p *program) error {
+	q := question{method: http.MethodGet, target: c.path("")}
+	return c.ask(ctx, p, q, func(a answer) error {
+		if err := showMessage(p, a); err != nil {
+			return err
+		}
+		attempts := a.list("attempts")
+		if len(attempts) == 0 {
+			_, err := fmt.Fprintln(p.stdout, "No call has been made for it yet.")
+			return err
+		}
+		fmt.Fprintln(p.stdout)
+		return table(p.stdout, attempts, "startedAt", "durationMs", "result", "detail")
+	})
+}
+
+func showMessage(p *program, a answer) error {
+	return fields(p.stdout, a, "messageId", "state", "reason", "detail", "recipient", "customerId", "orderId", "type",
+		"payload", "failures", "createdAt", "notBefore", "expiresAt", "retryAt", "endedAt", "telegramMessageId")
+}
+
+type messageExplainCmd struct {
+	asking
+	messageArg
+}
+
+// Run says why a message has not been sent.
+func (c *messageExplainCmd) Run(ctx context.Context, p *program) error {
+	q := question{method: http.MethodGet, target: c.path("/explain")}
+	return c.ask(ctx, p, q, func(a answer) error {
+		fmt.Fprintf(p.stdout, "Message %s is %s. %s\n", a.text("messageId"), a.text("state"), a.text("text"))
+		if until := a.text("until"); until != "" {
+			fmt.Fprintf(p.stdout, "It will move at %s.\n", until)
+		}
+		return nil
+	})
+}
+
+type messageSendCmd struct {
+	asking
+	Chat        chatID  `help:"To this chat." xor:"to" required:""`
+	Customer    string  `help:"To this customer's chat, as soon as there is one." xor:"to" required:""`
+	Text        string  `help:"Plain text." xor:"what" required:""`
+	Type        string  `help:"A type such as Text or OrderPaid, with --payload." xor:"what" required:""`
+	Payload     jsonArg `help:"The type's payload." placeholder:"JSON"`
+	NotBefore   string  `help:"Not before this time (RFC 3339)." placeholder:"TIME"`
+	ExpiresAt   string  `help:"Not after this time (RFC 3339)." placeholder:"TIME"`
+	OnUncertain string  `help:"resend or hold, when Telegram may have it."`
+	Key         string  `help:"Idempotency-Key: makes the command safe to repeat."`
+}
+
+// Run sends a message.
+func (c *messageSendCmd) Run(ctx context.Context, p *program) error {
+	body := map[string]any{}
+	add := func(name, value string) {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if c.Chat != 0 {
+		body["chatId"] = c.Chat
+	}
+	if len(c.Payload) > 0 {
+		body["payload"] = c.Payload
+	}
+	add("customerId", c.Customer)
+	add("text", c.Text)
+	add("type", c.Type)
+	add("notBefore", c.NotBefore)
+	add("expiresAt", c.ExpiresAt)
+	add("onUncertain", c.OnUncertain)
+	q := question{http.MethodPost, "/messages", body, c.Key}
+	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+}
+
+type messageRetryCmd struct {
+	asking
+	messageArg
+	Force bool   `help:"Although a later message of its order was sent, or its expiresAt has passed."`
+	Key   string `help:"Idempotency-Key: makes the command safe to repeat."`
+}
+
+// Run sends a message again.
+func (c *messageRetryCmd) Run(ctx context.Context, p *program) error {
+	q := question{http.MethodPost, c.path("/retry"), map[string]any{"force": c.Force}, c.Key}
+	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+}
+
+type messageCancelCmd struct {
+	asking
+	messageArg
+}
+
+// Run cancels a message.
+func (c *messageCancelCmd) Run(ctx context.Context, p *program) error {
+	q := question{method: http.MethodPost, target: c.path("/cancel")}
+	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+}
+
+type messageNowCmd struct {
+	asking
+	messageArg
+}
+
+// Run lets a message forget what it was planned for.
+func (c *messageNowCmd) Run(ctx context.Context, p *program) error {
+	q := question{method: http.MethodPost, target: c.path("/send-now")}
+	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+)
+
+type orderPlaceCmd struct {
+	asking
+	From     string    `help:"Read the whole order as JSON from this file; - is standard input." placeholder:"FILE"`
+	Number   string    `help:"The shop's own number."`
+	Customer string    `help:"The customer's id (required without --from)."`
+	Name     string    `help:"The customer's name."`
+	Locale   string    `help:"The customer's language, such as en."`
+	Chat     chatID    `help:"Bind the customer to this chat."`
+	Currency string    `help:"ISO 4217, such as EUR (required without --from)."`
+	Total    *int64    `help:"In the currency's minor unit: 2500 is 25.00 EUR (required without --from)." placeholder:"CENTS"`
+	Item     []itemArg `help:"NAME:QUANTITY:UNIT-PRICE, such as Tea:2:1250; may be repeated." sep:"none" placeholder:"ITEM"`
+	Note     string    `help:"A note for the customer."`
+	Metadata jsonArg   `help:"A JSON object to keep with the order." placeholder:"JSON"`
+	Key      string    `help:"Idempotency-Key: makes the command safe to repeat."`
+}
+
+// Validate implements kong's hook.
+func (c *orderPlaceCmd) Validate() error {
+	if c.From == "" && (c.Customer == "" || c.Currency == "" || c.Total == nil) {
+		return fmt.Errorf("--customer, --currency and --total are needed, or --from")
+	}
+	return nil
+}
+
+// Run places the order.
+func (c *orderPlaceCmd) Run(ctx context.Context, p *program) error {
+	body, err := c.body(p.stdin)
+	if err != nil {
+		return err
+	}
+	return c.ask(ctx, p, question{http.MethodPost, "/orders", body, c.Key}, func(a answer) error {
+		fmt.Fprintf(p.stdout, "Order %s is placed (id %s, %s).\n", name(a), a.text("orderId"), a.money())
+		return table(p.stdout, a.list("messages"), "messageId", "type", "recipient", "state", "reason")
+	})
+}
+
+func (c *orderPlaceCmd) body(stdin io.Reader) (any, error) {
+	switch c.From {
+	case "":
+	case "-":
+		b, err := io.ReadAll(stdin)
+		return json.RawMessage(b), err
+	default:
+		b, err := os.ReadFile(c.From)
+		return json.RawMessage(b), err
+	}
+	customer := map[string]any{"id": c.Customer, "name": c.Name, "locale": c.Locale}
+	if c.Chat != 0 {
+		customer["chatId"] = c.Chat
+	}
+	body := map[string]any{
+		"number": c.Number, "customer": customer, "currency": c.Currency, "totalCents": c.Total, "note": c.Note,
+	}
+	if len(c.Item) > 0 {
+		body["items"] = c.Item
+	}
+	if len(c.Metadata) > 0 {
+		body["metadata"] = c.Metadata
+	}
+	return body, nil
+}
+
+// name is what people call an order.
+func name(a answer) string {
+	if n := a.text("number"); n != "" {
+		return n
+	}
+	return a.text("orderId")
+}
+
+type orderStatusCmd struct {
+	asking
+	ID          int64  `arg:"" help:"The order's id."`
+	Status      string `arg:"" help:"paid, ready, shipped, delivered, canceled or refunded."`
+	Note        string `help:"A note for the customer."`
+	TrackingURL string `name:"tracking-url" help:"Where the parcel can be followed."`
+	Key         string `help:"Idempotency-Key: makes the command safe to repeat."`
+}
+
+// Run moves the order on.
+func (c *orderStatusCmd) Run(ctx context.Context, p *program) error {
+	body := map[string]any{"status": c.Status, "note": c.Note, "trackingUrl": c.TrackingURL}
+	q := question{http.MethodPost, fmt.Sprintf("/orders/%d/status", c.ID), body, c.Key}
+	return c.ask(ctx, p, q, func(a answer) error {
+		if a["changed"] != true {
+			_, err := fmt.Fprintf(p.stdout, "Order %s was %s already: nothing to tell.\n", name(a), a.text("status"))
+			return err
+		}
+		fmt.Fprintf(p.stdout, "Order %s is %s.\n", name(a), a.text("status"))
+		return table(p.stdout, a.list("messages"), "messageId", "type", "recipient", "state", "reason")
+	})
+}
+
+type orderShowCmd struct {
+	asking
+	ID int64 `arg:"" help:"The order's id."`
+}
+
+// Run shows the order.
+func (c *orderShowCmd) Run(ctx context.Context, p *program) error {
+	q := question{method: http.MethodGet, target: fmt.Sprintf("/orders/%d", c.ID)}
+	return c.ask(ctx, p, q, func(a answer) error {
+		fmt.Fprintln(p.stdout, printable(a.text("summary")))
+		a["total"] = a.money()
+		if err := fields(p.stdout, a, "orderId", "number", "status", "customerId", "total", "note", "statusNote",
+			"trackingUrl", "createdAt", "updatedAt"); err != nil {
+			return err
+		}
+		for _, section := range []struct {
+			name    string
+			columns []string
+		}{
+			{"items", []string{"name", "quantity", "unitPriceCents"}},
+			{"messages", []string{"messageId", "type", "recipient", "state", "reason"}},
+		} {
+			if list := a.list(section.name); len(list) > 0 {
+				fmt.Fprintln(p.stdout)
+				if err := table(p.stdout, list, section.columns...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

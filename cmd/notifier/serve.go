@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"notifier/internal/database"
+	"notifier/internal/httpapi"
+	"notifier/internal/outbox"
+)
+
+type serveCmd struct {
+	Paused       bool `help:"Begin with the sender paused; resume with notifier resume."`
+	PrintConfig  bool `help:"Show the settings, without secrets, and exit."`
+	AcceptNewBot bool `help:"Go on with another bot than the one this database has sent with."`
+}
+
+// Run is the service, until ctx ends.
+func (c *serveCmd) Run(ctx context.Context, p *program) error {
+	s, err := p.settings()
+	if err != nil {
+		return err
+	}
+	if c.PrintConfig {
+		return printSettings(p.stdout, s)
+	}
+	h, err := build(ctx, s, newLog(p.stderr, s.LogLevel, s.LogFormat))
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if _, err := h.addSender(c.AcceptNewBot); err != nil {
+		return err
+	}
+	if c.Paused {
+		err := h.db.Write(ctx, func(tx database.Tx) error { return h.box.Pause(tx, time.Now()) })
+		if err != nil {
+			return err
+		}
+	}
+	l, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return fmt.Errorf("%w\nNOTIFIER_LISTEN chooses another address", err)
+	}
+	if err := h.banner(ctx, p.stdout, l.Addr()); err != nil {
+		return err
+	}
+	return h.serve(ctx, l)
+}
+
+func printSettings(w io.Writer, s Settings) error {
+	for _, e := range s.entries() {
+		if _, err := fmt.Fprintf(w, "%s=%s\n", e.name, e.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// banner tells where everything is.
+func (h *house) banner(ctx context.Context, w io.Writer, addr net.Addr) error {
+	var status outbox.SenderStatus
+	err := h.db.Read(ctx, func(tx database.Tx) (err error) {
+		status, err = h.box.Status(tx, time.Now())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	sender := status.State
+	if status.Reason != "" {
+		sender += " (" + status.Reason + ")"
+	}
+	guard := "API key needed"
+	if h.APIKey.Reveal() == "" {
+		guard = "no API key: programs on this machine only"
+	}
+	_, err = fmt.Fprintf(w, "notifier %s\n  API       http://%s (%s)\n  database  %s\n  Telegram  %s\n  sender    %s\n",
+		version(), addr, guard, h.db.Path(), h.TelegramURL, sender)
+	return err
+}
+
+// errDrain says that calls under way did not end in time; their attempts stay open on disk.
+var errDrain = errors.New("the calls under way did not end within NOTIFIER_SHUTDOWN_TIMEOUT; the next start treats them as uncertain")
+
+// serve answers HTTP on l and sends, until ctx ends; then it finishes what is under way.
+func (h *house) serve(ctx context.Context, l net.Listener) error {
+	work, ctx := errgroup.WithContext(ctx)
+	server := httpapi.NewServer(h.api, h.log)
+	work.Go(func() error {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve HTTP: %w", err)
+		}
+		return nil
+	})
+	work.Go(func() error { return h.send(ctx) })
+	work.Go(func() error {
+		<-ctx.Done()
+		h.log.Info("ending: what is under way is finished first")
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.ShutdownTimeout)
+		defer cancel()
+		return server.Shutdown(last)
+	})
+	return h.drain(ctx, work)
+}
+
+// drain waits for all work, and after the end of ctx no longer than the shutdown timeout.
+func (h *house) drain(ctx context.Context, work *errgroup.Group) error {
+	over := make(chan error, 1)
+	go func() { over <- work.Wait() }()
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+	}
+	patience := time.NewTimer(h.ShutdownTimeout)
+	defer patience.Stop()
+	select {
+	case err := <-over:
+		return err
+	case <-patience.C:
+		return errDrain
+	}
+}
+
+// send waits for the sender's lock, and then sends until ctx ends.
+func (h *house) send(ctx context.Context) error {
+	lock, err := h.db.Lock(ctx, func(other database.Holder) {
+		h.log.Info("standby: another process sends; this one takes over when it ends", "sender", other.String())
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Release() //nolint:errcheck // the process ends anyway, and the lock with it
+	schedule, err := h.safety()
+	if err != nil {
+		return err
+	}
+	h.log.Info("this process sends")
+	told := ""
+	h.sender.Load().Run(ctx, schedule, func(_ outbox.Report, err error) {
+		if err.Error() != told { // once for each reason, not for each pass
+			told = err.Error()
+			h.log.Warn("not sending", "reason", err)
+		}
+	})
+	return nil
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"notifier/internal/outbox"
+	"notifier/internal/telegram"
+)
+
+// Settings are all settings, in the order in which .env.example explains them. A field of type
+// telegram.Secret can also come from the file that its name with _FILE names.
+type Settings struct {
+	Token       telegram.Secret `env:"TELEGRAM_BOT_TOKEN"`
+	TelegramURL string          `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org"`
+	Database    string          `env:"DATABASE_URL" envDefault:"notifier.db"`
+
+	Listen string          `env:"NOTIFIER_LISTEN" envDefault:"127.0.0.1:8080"`
+	APIKey telegram.Secret `env:"NOTIFIER_API_KEY"`
+
+	StaffChatID int64  `env:"NOTIFIER_STAFF_CHAT_ID"`
+	Locale      string `env:"NOTIFIER_LOCALE" envDefault:"en"`
+
+	RateBot     float64       `env:"NOTIFIER_RATE_BOT" envDefault:"28"`
+	RateChat    float64       `env:"NOTIFIER_RATE_CHAT" envDefault:"1"`
+	RateGroup   float64       `env:"NOTIFIER_RATE_GROUP" envDefault:"18"`
+	Concurrency int           `env:"NOTIFIER_CONCURRENCY" envDefault:"32"`
+	SendTimeout time.Duration `env:"NOTIFIER_SEND_TIMEOUT" envDefault:"30s"`
+	MaxAttempts int           `env:"NOTIFIER_MAX_ATTEMPTS" envDefault:"8"`
+	MessageTTL  time.Duration `env:"NOTIFIER_MESSAGE_TTL" envDefault:"72h"`
+	OnUncertain string        `env:"NOTIFIER_ON_UNCERTAIN" envDefault:"resend"`
+
+	Schedule        string        `env:"NOTIFIER_DISPATCH_SCHEDULE" envDefault:"@every 1s"`
+	Timezone        string        `env:"NOTIFIER_TIMEZONE" envDefault:"UTC"`
+	BatchSize       int           `env:"NOTIFIER_BATCH_SIZE" envDefault:"100"`
+	ShutdownTimeout time.Duration `env:"NOTIFIER_SHUTDOWN_TIMEOUT" envDefault:"40s"`
+
+	LogLevel  slog.Level `env:"NOTIFIER_LOG_LEVEL" envDefault:"info"`
+	LogFormat string     `env:"NOTIFIER_LOG_FORMAT" envDefault:"auto"`
+
+	// tokenFile is where the token came from, to be read again when Telegram refuses it.
+	tokenFile string
+}
+
+// unlinkedTTL is the age limit of messages whose customer has no chat.
+const unlinkedTTL = 30 * 24 * time.Hour
+
+// settingError says what is wrong with one setting. It never holds the value of a secret.
+type settingError struct{ name, reason string }
+
+func (e *settingError) Error() string { return e.name + ": " + e.reason }
+
+// validate checks every value, and those that depend on each other.
+func (s Settings) validate() error {
+	var wrong []error
+	need := func(ok bool, name, reason string) {
+		if !ok {
+			wrong = append(wrong, &settingError{name, reason})
+		}
+	}
+	need(s.BatchSize >= 1 && s.BatchSize <= 10_000, "NOTIFIER_BATCH_SIZE", "must be from 1 to 10000")
+	need(s.Concurrency >= 1 && s.Concurrency <= 1000, "NOTIFIER_CONCURRENCY", "must be from 1 to 1000")
+	need(s.MaxAttempts >= 1 && s.MaxAttempts <= 100, "NOTIFIER_MAX_ATTEMPTS", "must be from 1 to 100")
+	need(s.SendTimeout >= time.Second && s.SendTimeout <= 10*time.Minute, "NOTIFIER_SEND_TIMEOUT", "must be from 1s to 10m")
+	need(s.MessageTTL >= time.Minute, "NOTIFIER_MESSAGE_TTL", "must be at least 1m")
+	need(s.ShutdownTimeout > s.SendTimeout, "NOTIFIER_SHUTDOWN_TIMEOUT",
+		fmt.Sprintf("must be longer than NOTIFIER_SEND_TIMEOUT (%v), so that calls under way can end", s.SendTimeout))
+	policies := []string{outbox.OnUncertainResend, outbox.OnUncertainHold}
+	need(slices.Contains(policies, s.OnUncertain), "NOTIFIER_ON_UNCERTAIN", "must be one of "+strings.Join(policies, ", "))
+	formats := []string{"auto", "text", "json"}
+	need(slices.Contains(formats, s.LogFormat), "NOTIFIER_LOG_FORMAT", "must be one of "+strings.Join(formats, ", "))
+	if _, err := telegram.NewPace(s.rates()); err != nil {
+		need(false, "NOTIFIER_RATE_BOT, NOTIFIER_RATE_CHAT or NOTIFIER_RATE_GROUP", err.Error())
+	}
+	if _, err := s.safety(); err != nil {
+		wrong = append(wrong, err)
+	}
+	if err := s.checkListen(); err != nil {
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
+}
+
+func (s Settings) rates() telegram.Rates {
+	return telegram.Rates{Bot: s.RateBot, Chat: s.RateChat, Group: s.RateGroup}
+}
+
+func (s Settings) policy() outbox.Policy {
+	return outbox.Policy{TTL: s.MessageTTL, UnlinkedTTL: unlinkedTTL, MaxAttempts: s.MaxAttempts, OnUncertain: s.OnUncertain}
+}
+
+// safety is the schedule of the safety pass.
+func (s Settings) safety() (cron.Schedule, error) {
+	if _, err := time.LoadLocation(s.Timezone); err != nil {
+		return nil, &settingError{"NOTIFIER_TIMEZONE", "is no time zone such as Europe/Berlin"}
+	}
+	schedule, err := cron.ParseStandard("CRON_TZ=" + s.Timezone + " " + s.Schedule)
+	if err != nil {
+		return nil, &settingError{"NOTIFIER_DISPATCH_SCHEDULE", fmt.Sprintf("is no cron line such as `@every 1s` or `* * * * *` (%v)", err)}
+	}
+	return schedule, nil
+}
+
+// checkListen lets only this machine in as long as there is no key.
+func (s Settings) checkListen() error {
+	const name = "NOTIFIER_LISTEN"
+	host, _, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return &settingError{name, "must be ADDRESS:PORT, such as 127.0.0.1:8080"}
+	}
+	if s.APIKey.Reveal() != "" || host == "localhost" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		return nil
+	}
+	return &settingError{name, "without NOTIFIER_API_KEY must be a loopback address such as 127.0.0.1:8080"}
+}
+
+// entry is one setting by name, for printing and for tests.
+type entry struct {
+	name     string
+	fallback string // the default
+	value    string // as it may be shown
+	secret   bool
+}
+
+// entries lists all settings.
+func (s Settings) entries() []entry {
+	var list []entry
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name := f.Tag.Get("env")
+		if name == "" {
+			continue
+		}
+		e := entry{name: name, fallback: f.Tag.Get("envDefault"), secret: f.Type == secretType}
+		switch value := v.Field(i).Interface().(type) {
+		case telegram.Secret:
+			if value.Reveal() != "" {
+				e.value = value.String()
+			}
+		case int64:
+			if value != 0 {
+				e.value = fmt.Sprint(value)
+			}
+		default:
+			e.value = fmt.Sprint(value)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+var secretType = reflect.TypeFor[telegram.Secret]()

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/bojanz/currency"
+)
+
+// answer is a JSON object of the API.
+type answer map[string]any
+
+func decode(body []byte) (answer, error) {
+	var a answer
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&a); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return a, nil
+}
+
+// text is a field as people read it; empty when it is not there.
+func (a answer) text(name string) string {
+	switch v := a[name].(type) {
+	case nil:
+		return ""
+	case string:
+		if t, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return t.UTC().Format("2006-01-02 15:04:05 MST")
+		}
+		return printable(v)
+	case json.Number:
+		return v.String()
+	case map[string]any, []any:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return printable(string(b))
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// printable keeps control characters that somebody put into a text away from the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// list are the objects in a field.
+func (a answer) list(name string) []answer {
+	items, _ := a[name].([]any)
+	list := make([]answer, 0, len(items))
+	for _, item := range items {
+		if o, ok := item.(map[string]any); ok {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// money is an order's total with its currency.
+func (a answer) money() string {
+	n, ok := a["totalCents"].(json.Number)
+	if !ok {
+		return ""
+	}
+	cents, err := n.Int64()
+	if err != nil {
+		return n.String()
+	}
+	amount, err := currency.NewAmountFromInt64(cents, a.text("currency"))
+	if err != nil {
+		return n.String()
+	}
+	return amount.String()
+}
+
+// fields prints one line for each field that is there.
+func fields(w io.Writer, a answer, names ...string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, name := range names {
+		if v := a.text(name); v != "" {
+			fmt.Fprintf(t, "%s\t%s\n", name, v)
+		}
+	}
+	return t.Flush()
+}
+
+// table prints objects under the names of their fields.
+func table(w io.Writer, list []answer, names ...string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(names, "\t"))
+	for _, a := range list {
+		row := make([]string, 0, len(names))
+		for _, name := range names {
+			row = append(row, a.text(name))
+		}
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+	}
+	return t.Flush()
+}
+
+// page prints a list, and how to see more of it.
+func page(w io.Writer, a answer, nothing string, names ...string) error {
+	items := a.list("items")
+	if len(items) == 0 {
+		_, err := fmt.Fprintln(w, nothing)
+		return err
+	}
+	if err := table(w, items, names...); err != nil {
+		return err
+	}
+	if next := a.text("next"); next != "" {
+		_, err := fmt.Fprintf(w, "more with --after %s\n", next)
+		return err
+	}
+	return nil
+}

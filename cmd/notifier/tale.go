@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"notifier/internal/telegram/sandbox"
+)
+
+// tale is what the demo does, and what it expects to see.
+type tale struct {
+	*program
+	box    *sandbox.Sandbox
+	url    string // of the service
+	boxURL string // of the sandbox
+	failed int    // expectations
+}
+
+// The customers of the demo.
+const (
+	anna  = 7900000001
+	boris = 7900000002 // Telegram tells us once to wait before writing to him again
+	clara = 7900000003 // has blocked the bot
+)
+
+const (
+	demoWait    = 3.0 // seconds that Telegram asks for
+	demoOrders  = 6
+	demoTimeout = time.Minute
+	demoLook    = 50 * time.Millisecond // how often the demo asks whether all is told
+)
+
+// errDemoFailed says that something did not go as it should.
+var errDemoFailed = errors.New("something did not go as it should, see above")
+
+// tell places the orders, waits for their messages, and says what happened.
+func (t *tale) tell(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
+	defer cancel()
+	t.say("A shop, its customers, and a Telegram that misbehaves (all on this machine):")
+	t.say("  service  %s", t.url)
+	t.say("  sandbox  %s", t.boxURL)
+	t.say("")
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	if err := t.trade(ctx); err != nil {
+		return err
+	}
+	messages, err := t.settle(ctx)
+	if err != nil {
+		return err
+	}
+	t.report(messages)
+	if t.failed > 0 {
+		return errDemoFailed
+	}
+	t.say("All as it should be.")
+	return nil
+}
+
+// prepare makes Telegram misbehave.
+func (t *tale) prepare() error {
+	wait := demoWait
+	_, err := t.box.AddFault(sandbox.Fault{
+		Method: "sendMessage", ChatID: boris, Times: 1, Respond: sandbox.Respond{Status: http.StatusTooManyRequests, RetryAfter: &wait},
+	})
+	return errors.Join(err, t.box.Start(clara, ""), t.box.Block(clara))
+}
+
+// trade places the orders, the last of them twice.
+func (t *tale) trade(ctx context.Context) error {
+	last := ""
+	for i, o := range []struct {
+		name string
+		chat int64
+	}{{"Anna", anna}, {"Boris", boris}, {"Clara", clara}, {"Clara", clara}, {"Anna", anna}, {"Boris", boris}} {
+		last = fmt.Sprintf(`{"number":"A-%d","customer":{"id":"c-%d","name":%q,"chatId":%d},"currency":"EUR","totalCents":2500,`+
+			`"items":[{"name":"Tea","quantity":2,"unitPriceCents":1250}]}`, 1001+i, o.chat, o.name, o.chat)
+		if err := t.place(ctx, last, fmt.Sprintf("demo-%d", i)); err != nil {
+			return err
+		}
+	}
+	return t.place(ctx, last, fmt.Sprintf("demo-%d", demoOrders-1))
+}
+
+func (t *tale) place(ctx context.Context, order, key string) error {
+	_, err := t.http(ctx, question{http.MethodPost, "/orders", json.RawMessage(order), key})
+	return err
+}
+
+// settle waits until no message is on its way any more, and returns all of them.
+func (t *tale) settle(ctx context.Context) ([]answer, error) {
+	for {
+		body, err := t.http(ctx, question{method: http.MethodGet, target: "/messages?limit=500"})
+		if err != nil {
+			return nil, err
+		}
+		list, err := decode(body)
+		if err != nil {
+			return nil, err
+		}
+		messages, waiting := list.list("items"), 0
+		for _, m := range messages {
+			if s := m.text("state"); s == "pending" || s == "sending" {
+				waiting++
+			}
+		}
+		if waiting == 0 {
+			return messages, nil
+		}
+		select {
+		case <-time.After(demoLook):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("after %v, %d messages are still on their way", demoTimeout, waiting)
+		}
+	}
+}
+
+// http asks the service as a shop would.
+func (t *tale) http(ctx context.Context, q question) ([]byte, error) {
+	r, err := q.request(ctx, t.url)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it has been read
+	var body bytes.Buffer
+	if _, err := io.Copy(&body, response.Body); err != nil {
+		return nil, err
+	}
+	return body.Bytes(), refusal(response.StatusCode, body.Bytes())
+}
+
+// report says what happened, and whether it is what should.
+func (t *tale) report(messages []answer) {
+	states := map[string]int{}
+	for _, m := range messages {
+		states[m.text("state")]++
+	}
+	t.expect(len(messages) == demoOrders, "%d orders placed, each with its message in one transaction", demoOrders)
+	t.expect(states["sent"] == 4 && t.box.Stats().Delivered == 4, "%d messages delivered, each of them once", t.box.Stats().Delivered)
+	t.expect(len(messages) == demoOrders, "the last order was sent twice by the shop, with one Idempotency-Key: one order, no second message")
+	t.reportWait()
+	t.reportBlock(messages)
+}
+
+// reportWait looks whether the wait that Telegram asked for was kept.
+func (t *tale) reportWait() {
+	var told, next time.Time
+	for _, c := range t.callsTo(boris) {
+		switch {
+		case c.Status == http.StatusTooManyRequests:
+			told = c.AnsweredAt
+		case next.IsZero() && !told.IsZero():
+			next = c.ReceivedAt
+		}
+	}
+	waited := next.Sub(told).Seconds()
+	kept := !told.IsZero() && waited >= demoWait && t.box.Stats().Violations == 0
+	t.expect(kept, "Telegram said 429, wait %.0f s, about Boris: his next call came after %.1f s, and the others did not wait", demoWait, waited)
+}
+
+// reportBlock looks how often the chat that has blocked the bot was called.
+func (t *tale) reportBlock(messages []answer) {
+	dead := 0
+	for _, m := range messages {
+		if m.text("recipient") == fmt.Sprint(int64(clara)) && m.text("reason") == "chat_dead" {
+			dead++
+		}
+	}
+	calls := len(t.callsTo(clara))
+	t.expect(dead == 2 && calls == 1, "Clara has blocked the bot: after %d call her chat is dead, and her second message ended without one", calls)
+}
+
+// callsTo are the messages that were sent to a chat, delivered or not.
+func (t *tale) callsTo(chat int64) []sandbox.Call {
+	var calls []sandbox.Call
+	for _, c := range t.box.Calls() {
+		if c.ChatID == chat && c.Method == "sendMessage" {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+func (t *tale) expect(ok bool, format string, args ...any) {
+	mark := "ok   "
+	if !ok {
+		mark = "NOT  "
+		t.failed++
+	}
+	t.say(mark+format, args...)
+}

@@ -1,0 +1,189 @@
+package fieldcases
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"notifier/internal/telegram/sandbox"
+)
+
+// build makes the program as it is shipped, once for all tests of this package.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "notifier-program-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "notifier")
+	c := exec.Command("go", "build", "-o", path, "notifier/cmd/notifier")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := build(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// site is a place where the built program runs: a folder, and a sandbox over loopback.
+type site struct {
+	t        *testing.T
+	program  string
+	dir      string
+	sandbox  *sandbox.Sandbox
+	settings []string
+}
+
+func newSite(t *testing.T, settings ...string) *site {
+	t.Helper()
+	program, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := sandbox.New(sandbox.Options{Seed: 1})
+	server := httptest.NewServer(box)
+	t.Cleanup(func() {
+		box.Close()
+		server.Close()
+	})
+	return &site{t: t, program: program, dir: t.TempDir(), sandbox: box, settings: append([]string{
+		"TELEGRAM_BOT_TOKEN=123:token", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0",
+		"DATABASE_URL=shop.db", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+	}, settings...)}
+}
+
+func (s *site) database() string { return filepath.Join(s.dir, "shop.db") }
+
+func (s *site) command(args ...string) *exec.Cmd {
+	c := exec.Command(s.program, args...) //nolint:gosec // our own program
+	c.Dir, c.Env = s.dir, s.settings
+	return c
+}
+
+// service is a running `notifier serve`.
+type service struct {
+	t       *testing.T
+	process *exec.Cmd
+	url     string
+	log     *bytes.Buffer
+	ended   chan error
+}
+
+var apiLine = regexp.MustCompile(`API\s+(http://\S+)`)
+
+// serve starts the service and waits until it says where it is.
+func (s *site) serve(args ...string) *service {
+	s.t.Helper()
+	c := s.command(append([]string{"serve"}, args...)...)
+	v := &service{t: s.t, process: c, log: &bytes.Buffer{}, ended: make(chan error, 1)}
+	c.Stderr = v.log
+	out, err := c.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for v.url == "" && lines.Scan() {
+		if found := apiLine.FindStringSubmatch(lines.Text()); found != nil {
+			v.url = found[1]
+		}
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		v.ended <- c.Wait()
+	}()
+	if v.url == "" {
+		err := <-v.ended
+		s.t.Fatalf("the service did not start: %v\n%s", err, v.log)
+	}
+	s.t.Cleanup(func() { _ = c.Process.Kill() })
+	return v
+}
+
+func (v *service) kill() {
+	_ = v.process.Process.Kill()
+	<-v.ended
+}
+
+// stop asks the service to end, and returns what it ended with.
+func (v *service) stop() error {
+	_ = v.process.Process.Signal(syscall.SIGTERM)
+	return <-v.ended
+}
+
+// post sends a request and returns its status and body; an error when there was no answer.
+func (v *service) post(path, key, body string) (int, map[string]any, error) {
+	r, err := http.NewRequest(http.MethodPost, v.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	return answerTo(r)
+}
+
+func (v *service) get(path string) (int, map[string]any, error) {
+	r, err := http.NewRequest(http.MethodGet, v.url+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	return answerTo(r)
+}
+
+var browser = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+func answerTo(r *http.Request) (int, map[string]any, error) {
+	response, err := browser.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it is read to its end
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, nil, err
+	}
+	var v map[string]any
+	if len(body) > 0 {
+		err = json.Unmarshal(body, &v)
+	}
+	return response.StatusCode, v, err
+}
+
+// order is the body of an order.
+func order(number string, chat int) string {
+	return fmt.Sprintf(`{"number":%q,"customer":{"id":"c-%d","name":"Anna","chatId":%d},"currency":"EUR","totalCents":2500}`, number, chat, chat)
+}
+
+// python runs a script, or skips the test where there is no Python.
+func python(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("needs python3 with its sqlite3 module")
+	}
+	out, err := exec.Command("python3", args...).CombinedOutput() //nolint:gosec // our own script
+	return string(out), err
+}

@@ -1,0 +1,93 @@
+package fieldcases
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"notifier/internal/telegram/sandbox"
+)
+
+const insertMany = `
+import json, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], timeout=5)
+for i in range(int(sys.argv[2])):
+    with db:
+        db.execute("""INSERT INTO outbox (idempotency_key, recipient, type, payload) VALUES (?, ?, 'Text', ?)
+            ON CONFLICT (idempotency_key) DO NOTHING""", (f"py-{i}", str(5000 + i), json.dumps({"text": f"from python {i}"})))
+`
+
+func TestAPythonProgramInsertsBesideFiftyClients(t *testing.T) {
+	const rows, clients = 200, 50
+	s := newSite(t, "NOTIFIER_RATE_BOT=500")
+	if err := s.sandbox.SetLimits(sandbox.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	v := s.serve()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var all sync.WaitGroup
+	var placed atomic.Int64
+	for client := range clients {
+		all.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				// Without a chat: the orders of this test only have to be stored.
+				body := fmt.Sprintf(`{"customer":{"id":"c-%d"},"currency":"EUR","totalCents":1,"number":"%d-%d"}`, client, client, i)
+				status, answer, err := v.post("/orders", "", body)
+				if err != nil || status != 201 {
+					t.Errorf("an order: %d %v %v", status, answer, err)
+					return
+				}
+				placed.Add(1)
+			}
+		})
+	}
+	out, err := python(t, "-c", insertMany, s.database(), fmt.Sprint(rows))
+	if err != nil {
+		t.Errorf("the Python program: %v\n%s", err, out)
+	}
+	cancel()
+	all.Wait()
+	ctx, cancel = context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if stats, ok := s.sandbox.WaitStats(ctx, func(st sandbox.Stats) bool { return st.Delivered >= rows }); !ok {
+		t.Errorf("%d of %d rows were sent", stats.Delivered, rows)
+	}
+	t.Logf("%d orders beside %d rows", placed.Load(), rows)
+	if err := v.stop(); err != nil {
+		t.Errorf("the service ended with %v\n%s", err, v.log)
+	}
+}
+
+// The example of the README, as it is: its row is noticed at once and sent.
+func TestTheExampleInPython(t *testing.T) {
+	s := newSite(t)
+	v := s.serve()
+	example, err := filepath.Abs("../../examples/insert.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(example); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"queued\n", "already queued before\n"} {
+		out, err := python(t, example, s.database(), "7900000001", "Welcome, Anna <3!")
+		if err != nil || out != want {
+			t.Fatalf("run %d printed %q, %v", i+1, out, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	sent := s.sandbox.WaitMessages(ctx, 7900000001)
+	if len(sent) != 1 || sent[0].VisibleText != "Welcome, Anna <3!" {
+		t.Errorf("delivered: %+v", sent)
+	}
+	if err := v.stop(); err != nil {
+		t.Errorf("the service ended with %v\n%s", err, v.log)
+	}
+}
