@@ -34,6 +34,23 @@ type Reply struct {
 	TooLong bool
 }
 
+// withoutNumber is how long a method waits that was told to and not for how long.
+const withoutNumber = 5 * time.Second
+
+// Waits is how long this method must not be called, after a 429; else 0.
+func (r Reply) Waits() time.Duration {
+	switch {
+	case r.Verdict != outbox.Wait:
+		return 0
+	case r.Wait <= 0:
+		return withoutNumber
+	}
+	return r.Wait
+}
+
+// Stopped says that Telegram refused the bot altogether: the token is not good.
+func (r Reply) Stopped() bool { return r.Verdict == outbox.BotStopped }
+
 // Call makes exactly one call, with the same care for the token as all others.
 func (c *Client) Call(ctx context.Context, r Request) Reply {
 	key, err := c.keyring.current()
