@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -12,9 +13,11 @@ import (
 	"notifier/internal/orders"
 )
 
+var builtInRenderer = sync.OnceValues(func() (*Renderer, error) { return New(Options{}) })
+
 func newRenderer(t testing.TB) *Renderer {
 	t.Helper()
-	r, err := New(Options{})
+	r, err := builtInRenderer()
 	if err != nil {
 		t.Fatal(err)
 	}

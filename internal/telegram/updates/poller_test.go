@@ -157,9 +157,9 @@ func TestARejectedTokenIsProbed(t *testing.T) {
 
 func TestNotReceivingAfterAMinute(t *testing.T) {
 	inRoom(t, func(r *room) {
-		r.poll(time.Minute)
+		r.poll(time.Minute + time.Second) // the last answer came a second ago
 		r.wire.cut.Store(true)
-		r.poll(59 * time.Second)
+		r.poll(58 * time.Second)
 		r.wantStatus(Receiving)
 		r.poll(time.Hour)
 		r.wantStatus(NotReceiving)

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -130,6 +129,3 @@ func refuse(w http.ResponseWriter, status int, code, detail string) {
 		"title": http.StatusText(status), "status": status, "code": code, "detail": detail,
 	})
 }
-
-// String names the webhook without its address, which may hold a secret.
-func (h *Webhook) String() string { return fmt.Sprintf("webhook of bot %s", h.Client.ID()) }
