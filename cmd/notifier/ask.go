@@ -18,7 +18,7 @@ type asking struct {
 type question struct {
 	method string
 	target string
-	body   any // marshalled, or json.RawMessage as it is; nil for none
+	body   any // any value, or json.RawMessage as it is; nil for none
 	key    string
 }
 

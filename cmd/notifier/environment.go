@@ -72,6 +72,8 @@ func loadSettings(environ []string, file string) (Settings, error) {
 	return s, err
 }
 
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // readDotenv reads the file, if there is one. Its error repeats nothing of it: a secret may be there.
 func readDotenv(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
@@ -82,6 +84,11 @@ func readDotenv(file string) (map[string]string, error) {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	values, err := godotenv.UnmarshalBytes(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	for name := range values {
+		if !variableName.MatchString(name) { // such as `NAME value`, with a colon somewhere in the value
+			err = errors.Join(err, errors.New("no name"))
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: every line must be NAME=value or a # comment; put a value with spaces, # or $ in single quotes", file)
 	}
@@ -95,7 +102,7 @@ var injectedName = regexp.MustCompile(`^NOTIFIER_([A-Z0-9_]+_)?(SERVICE_HOST|SER
 
 func injected(name string) bool { return injectedName.MatchString(name) }
 
-// unknownNames refuses names that look like ours and are not: a misspelt setting would not count.
+// unknownNames refuses names that look like ours and are not: a setting with a slip of the pen would not count.
 func unknownNames(names []string, where string, ignore func(string) bool) []error {
 	known := map[string]bool{}
 	for _, e := range (Settings{}).entries() {

@@ -9,16 +9,15 @@ import (
 	"github.com/lmittmann/tint"
 )
 
-// newLog returns the log of a run. On a terminal it is coloured text; `auto` elsewhere is JSON-free
-// text too, since that is what people read with journalctl or docker logs.
+// newLog returns the log of a run: colored text on a terminal, and with `auto` plain text elsewhere
+// too, since people read it there with journalctl or docker logs.
 func newLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	}
 	if format == "auto" && isTerminal(w) {
-		return slog.New(tint.NewHandler(w, &tint.Options{
-			Level: level, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != "",
-		}))
+		o := tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: os.Getenv("NO_COLOR") != ""}
+		return slog.New(tint.NewTextHandler(w, &o))
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // cron lines know their time zone on any machine
 
 	"github.com/alecthomas/kong"
 )

@@ -146,6 +146,7 @@ func (h *house) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.sends.Store(true)
 	h.log.Info("this process sends")
 	told := ""
 	h.sender.Load().Run(ctx, schedule, func(_ outbox.Report, err error) {

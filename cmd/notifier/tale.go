@@ -47,6 +47,7 @@ func (t *tale) tell(ctx context.Context) error {
 	t.say("  service  %s", t.url)
 	t.say("  sandbox  %s", t.boxURL)
 	t.say("")
+	t.say("Placing %d orders, the last of them twice, and waiting until no message is on its way …", demoOrders)
 	if err := t.prepare(); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type house struct {
 	api     *httpapi.API
 	// sender is nil in processes that send nothing: their commits are noticed by the one that does.
 	sender atomic.Pointer[outbox.Dispatcher]
+	sends  atomic.Bool // this process has the sender's lock
 }
 
 // build wires everything but the sender.
@@ -175,6 +176,9 @@ func (h *house) problems(ctx context.Context) []httpapi.Problem {
 	}
 	if late := now.Sub(due); !due.IsZero() && late > lateAfter {
 		add("oldest_due_late", fmt.Sprintf("the oldest message that could go has been due for %v", late.Round(time.Second)))
+	}
+	if d := h.sender.Load(); d != nil && d.ClockDoubt() != "" && h.sends.Load() {
+		add("clock", d.ClockDoubt())
 	}
 	if staff.State == outbox.RecipientDead {
 		add("staff_chat_dead", fmt.Sprintf("the staff's chat is dead (%s): unblock the bot there, then run `notifier chat revive %s`", staff.Reason, staff.Address))

@@ -30,6 +30,8 @@ func dsn(path string, pragmas ...string) string {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
 	q.Add("_pragma", "synchronous(FULL)")
+	// What is erased is overwritten with zeros, where that costs no extra page to write.
+	q.Add("_pragma", "secure_delete(FAST)")
 	for _, p := range pragmas {
 		q.Add("_pragma", p)
 	}
@@ -95,6 +97,25 @@ func (c *connection) dataVersion() (int64, error) {
 	}
 	var v int64
 	return v, explain(s.QueryRowContext(context.Background()).Scan(&v))
+}
+
+// Unavailable tells a database that cannot work at present – locked, full, unreadable – from a
+// statement that is wrong (https://www.sqlite.org/rescode.html).
+func Unavailable(err error) bool {
+	if errors.Is(err, ErrBusy) {
+		return true
+	}
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+		sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+		sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return false
 }
 
 // explain turns the driver's "busy" into ErrBusy and leaves other errors alone.

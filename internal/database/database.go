@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,8 @@ type DB struct {
 	foreign atomic.Int64 // commits by others, as far as noticed
 	version int64        // data_version as the writer last saw it; guarded by turn
 	watch   *watcher
+	closing sync.Once
+	closed  error // what Close came to
 	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
 	watchFiles bool
 }
@@ -106,9 +109,12 @@ func (db *DB) Path() string { return db.path }
 
 // Close waits for the write under way and closes all connections.
 func (db *DB) Close() error {
-	db.watch.close()
-	<-db.turn // never given back: nobody writes any more
-	return errors.Join(db.readers.Close(), db.writer.close())
+	db.closing.Do(func() {
+		db.watch.close()
+		<-db.turn // never given back: nobody writes any more
+		db.closed = errors.Join(db.readers.Close(), db.writer.close())
+	})
+	return db.closed
 }
 
 // resolve makes path absolute and follows symbolic links, so that two names of one file share one
@@ -118,8 +124,8 @@ func resolve(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real, nil
+	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
+		return resolved, nil
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
 	if err != nil {

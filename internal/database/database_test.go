@@ -130,6 +130,16 @@ func TestEveryConnectionHasItsPragmas(t *testing.T) {
 	all.Wait()
 }
 
+func TestClosingTwiceIsHarmless(t *testing.T) {
+	db := fresh(t)
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAReaderCannotWrite(t *testing.T) {
 	db := fresh(t)
 	if err := db.Read(context.Background(), insert); err == nil {

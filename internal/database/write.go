@@ -131,7 +131,7 @@ func (t writeTx) QueryRow(query string, args ...any) Row {
 	if err != nil {
 		return failedRow{err}
 	}
-	return s.QueryRowContext(context.Background(), args...)
+	return explainedRow{s.QueryRowContext(context.Background(), args...)}
 }
 
 // readTx reads through one transaction of the readers' pool.
@@ -151,8 +151,13 @@ func (t readTx) Query(query string, args ...any) (Rows, error) {
 }
 
 func (t readTx) QueryRow(query string, args ...any) Row {
-	return t.tx.QueryRowContext(context.Background(), query, args...)
+	return explainedRow{t.tx.QueryRowContext(context.Background(), query, args...)}
 }
+
+// explainedRow names the errors of a row as all others are named.
+type explainedRow struct{ row *sql.Row }
+
+func (r explainedRow) Scan(dest ...any) error { return explain(r.row.Scan(dest...)) }
 
 // failedRow is the Row of a query that could not be prepared.
 type failedRow struct{ err error }

@@ -124,7 +124,9 @@ func (s *site) serve(args ...string) *service {
 
 func (v *service) kill() {
 	_ = v.process.Process.Kill()
-	<-v.ended
+	if err := <-v.ended; err == nil {
+		v.t.Error("the service ended well although it was killed")
+	}
 }
 
 // stop asks the service to end, and returns what it ended with.

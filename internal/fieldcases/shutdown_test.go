@@ -11,6 +11,7 @@ import (
 )
 
 func TestOB11AShutdownKeepsWhatWasSentAndWhatWasNot(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	if err := s.sandbox.SetLimits(sandbox.Limits{Latency: 3 * time.Second}); err != nil {
 		t.Fatal(err)
@@ -56,6 +57,7 @@ func TestOB11AShutdownKeepsWhatWasSentAndWhatWasNot(t *testing.T) {
 }
 
 func TestOB11AServerThatNeverAnswersDoesNotKeepUsFromStopping(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, "NOTIFIER_SEND_TIMEOUT=2s", "NOTIFIER_SHUTDOWN_TIMEOUT=4s")
 	if _, err := s.sandbox.AddFault(sandbox.Fault{Respond: sandbox.Respond{Hang: true}}); err != nil {
 		t.Fatal(err)
@@ -73,6 +75,7 @@ func TestOB11AServerThatNeverAnswersDoesNotKeepUsFromStopping(t *testing.T) {
 }
 
 func TestOB11ASigtermRightAfterTheStart(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for range 3 {
 		if err := s.serve().stop(); err != nil {
@@ -86,6 +89,7 @@ func TestUP9TheServiceStartsWithoutTelegram(t *testing.T) {
 		"hangs": {Hang: true}, "502": {Status: 502, Body: page("<html>502</html>"), ContentType: "text/html"}, "resets": {Drop: sandbox.DropBefore},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t, "NOTIFIER_SEND_TIMEOUT=2s")
 			if _, err := s.sandbox.AddFault(sandbox.Fault{Respond: fault}); err != nil {
 				t.Fatal(err)

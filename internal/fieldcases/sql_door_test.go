@@ -23,6 +23,7 @@ for i in range(int(sys.argv[2])):
 `
 
 func TestAPythonProgramInsertsBesideFiftyClients(t *testing.T) {
+	t.Parallel()
 	const rows, clients = 200, 50
 	s := newSite(t, "NOTIFIER_RATE_BOT=500")
 	if err := s.sandbox.SetLimits(sandbox.Limits{}); err != nil {
@@ -66,6 +67,7 @@ func TestAPythonProgramInsertsBesideFiftyClients(t *testing.T) {
 
 // The example of the README, as it is: its row is noticed at once and sent.
 func TestTheExampleInPython(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	v := s.serve()
 	example, err := filepath.Abs("../../examples/insert.py")

@@ -87,7 +87,7 @@ func (f *Failure) retryAfter(d time.Duration) *Failure {
 // Error implements error.
 func (f *Failure) Error() string { return f.Detail }
 
-// GetStatus, GetHeaders and ContentType let huma write the failure as it is.
+// GetStatus returns the status. Like the next two methods it lets huma write the failure as it is.
 func (f *Failure) GetStatus() int { return f.Status }
 
 // GetHeaders returns the headers that belong to the failure.

@@ -49,7 +49,7 @@ func (a *API) showReady(ctx context.Context, _ *struct{}) (*readyOutput, error) 
 			Code: "orders_not_committed", Detail: "orders cannot be committed at present: " + err.Error(),
 		})
 	}
-	out.Body.Problems = append(out.Body.Problems, a.Problems(ctx)...)
+	out.Body.Problems = append(out.Body.Problems, a.ready.recall(func() []Problem { return a.Problems(context.WithoutCancel(ctx)) })...)
 	if out.Body.Status == "ok" && len(out.Body.Problems) > 0 {
 		out.Body.Status = "degraded"
 	}
@@ -70,6 +70,10 @@ type readiness struct {
 	// fresh is how long an outcome is told again: /readyz needs no key, and must not be a way to
 	// keep the disk busy.
 	fresh time.Duration
+
+	looking  sync.Mutex // one at a time looks for problems
+	looked   time.Time
+	problems []Problem
 
 	mu      sync.Mutex
 	running chan struct{} // closed when the trial under way is over
@@ -102,6 +106,17 @@ func (r *readiness) try(commit func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
+}
+
+// recall returns what look found, which is asked again only when that is no longer fresh.
+func (r *readiness) recall(look func() []Problem) []Problem {
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	if r.looked.IsZero() || time.Since(r.looked) >= r.fresh {
+		r.problems = look()
+		r.looked = time.Now()
+	}
+	return r.problems
 }
 
 func (r *readiness) run(commit func() error, over chan struct{}) {

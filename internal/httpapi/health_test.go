@@ -149,3 +149,25 @@ func TestTheServerHasLimits(t *testing.T) {
 		}
 	}
 }
+
+// A database that cannot grow stands for a full disk.
+func TestAFullDiskIs503UntilThereIsRoom(t *testing.T) {
+	s := open(t)
+	s.sql("PRAGMA max_page_count = 1") // as few as it has now
+	note := strings.Repeat("n", 1000)
+	accepted, r := 0, reply{}
+	for accepted < 1000 {
+		if r = s.post("/messages", `{"chatId":701,"text":"`+note+`"}`); r.status != http.StatusCreated {
+			break
+		}
+		accepted++
+	}
+	if r.refused(http.StatusServiceUnavailable, "storage_unavailable", "").header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	if got := s.counts(); got != [3]int{0, accepted, 0} {
+		t.Errorf("orders, messages, keys: %v, and %d were accepted", got, accepted)
+	}
+	s.sql("PRAGMA max_page_count = 100000")
+	s.post("/messages", `{"chatId":701,"text":"`+note+`"}`).want(http.StatusCreated)
+}

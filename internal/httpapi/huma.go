@@ -82,7 +82,7 @@ func fromHuma(status int, message string, errs []error) *Failure {
 }
 
 func fieldError(err error) FieldError {
-	d, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma does not wrap them
+	d, ok := err.(huma.ErrorDetailer)
 	if !ok {
 		return FieldError{Detail: err.Error()}
 	}

@@ -17,7 +17,7 @@ type Stock struct {
 	outbox *outbox.Outbox
 	now    func() time.Time
 
-	messages, chats, oldest, sender, bytes *prometheus.Desc
+	messages, chats, oldest, gates, sender, bytes *prometheus.Desc
 }
 
 // stockPatience bounds how long a scrape waits for a connection.
@@ -33,6 +33,7 @@ func NewStock(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now fu
 		messages: desc("messages", "Messages in the outbox.", "state", "reason"),
 		chats:    desc("chats", "Chats of which something is remembered.", "state"),
 		oldest:   desc("oldest_due_seconds", "For how long the oldest message that could go now has been due."),
+		gates:    desc("gate_until_seconds", "Unix time until which Telegram told the bot, or the chat with the longest wait, to wait; 0 without a wait.", "scope"),
 		sender:   desc("sender_state", "1 for the state that the sender is in.", "state"),
 		bytes:    desc("database_bytes", "The sizes of the database's files.", "file"),
 	}
@@ -42,7 +43,7 @@ func NewStock(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now fu
 
 // Describe implements prometheus.Collector.
 func (s *Stock) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.messages, s.chats, s.oldest, s.sender, s.bytes} {
+	for _, d := range []*prometheus.Desc{s.messages, s.chats, s.oldest, s.gates, s.sender, s.bytes} {
 		ch <- d
 	}
 }
@@ -56,12 +57,17 @@ func (s *Stock) Collect(ch chan<- prometheus.Metric) {
 		counts outbox.Counts
 		due    time.Time
 		status outbox.SenderStatus
+		bot    time.Time
+		chat   time.Time
 	)
 	err := s.db.Read(ctx, func(tx database.Tx) (err error) {
 		if counts, err = s.outbox.Counts(tx); err != nil {
 			return err
 		}
 		if due, err = s.outbox.OldestDue(tx, now); err != nil {
+			return err
+		}
+		if bot, chat, err = s.outbox.Gates(tx, now); err != nil {
 			return err
 		}
 		status, err = s.outbox.Status(tx, now)
@@ -77,6 +83,8 @@ func (s *Stock) Collect(ch chan<- prometheus.Metric) {
 		age = max(0, now.Sub(due).Seconds())
 	}
 	gauge(ch, s.oldest, age)
+	gauge(ch, s.gates, unixSeconds(bot), "bot")
+	gauge(ch, s.gates, unixSeconds(chat), "chat")
 	for _, state := range []string{outbox.SenderRunning, outbox.SenderPaused, outbox.SenderWaiting, outbox.SenderStopped} {
 		gauge(ch, s.sender, oneIf(state == status.State), state)
 	}
@@ -116,6 +124,13 @@ func stateReasons() []outbox.StateReason {
 
 func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
 	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func unixSeconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
 }
 
 func oneIf(yes bool) float64 {

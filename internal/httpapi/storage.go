@@ -39,7 +39,7 @@ func (a *API) write(ctx context.Context, fn func(tx database.Tx, now time.Time) 
 	case err == nil:
 		a.Wake()
 		return nil
-	case refused == nil || unavailable(err):
+	case refused == nil || database.Unavailable(err):
 		return &storageError{err}
 	}
 	return err
@@ -54,28 +54,10 @@ func (a *API) read(ctx context.Context, fn func(tx database.Tx, now time.Time) e
 		refused = fn(tx, a.Now())
 		return refused
 	})
-	if err != nil && (refused == nil || unavailable(err)) {
+	if err != nil && (refused == nil || database.Unavailable(err)) {
 		return &storageError{err}
 	}
 	return err
-}
-
-// unavailable tells a database that cannot work at present (locked, full, unreadable) from a
-// statement that is wrong.
-func unavailable(err error) bool {
-	if errors.Is(err, database.ErrBusy) {
-		return true
-	}
-	var coded interface{ Code() int }
-	if !errors.As(err, &coded) {
-		return false
-	}
-	// https://www.sqlite.org/rescode.html
-	switch coded.Code() & 0xff {
-	case 5, 6, 7, 8, 10, 11, 13, 14, 15, 26:
-		return true
-	}
-	return false
 }
 
 // failureOf turns the error of an operation into what its client is told.

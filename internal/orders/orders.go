@@ -24,6 +24,7 @@ type Outbox interface {
 	Enqueue(tx database.Tx, now time.Time, m outbox.NewMessage) (outbox.Message, error)
 	Link(tx database.Tx, now time.Time, alias, target string) error
 	Resolve(tx database.Tx, recipient string) (address string, err error)
+	Erase(tx database.Tx, now time.Time, recipient string) (int, error)
 }
 
 // Book is the book of orders of one shop.

@@ -50,6 +50,8 @@ func (s *shelf) Resolve(_ database.Tx, recipient string) (string, error) {
 	return recipient, nil
 }
 
+func (s *shelf) Erase(database.Tx, time.Time, string) (int, error) { return len(s.messages), nil }
+
 func (s *shelf) types() []string {
 	var types []string
 	for _, m := range s.messages {

@@ -63,8 +63,8 @@ func (o *Outbox) refuseRetry(tx database.Tx, now time.Time, m Message, force boo
 			"message %d was to be sent by %s; retry with force to send it all the same", m.ID, m.ExpiresAt.Format(time.RFC3339))}
 	}
 	var later int64
-	err = tx.QueryRow(`SELECT id FROM outbox WHERE subject = ? AND id > ? AND channel = ? AND state = 'sent'
-		ORDER BY id LIMIT 1`, orNull(m.Subject), m.ID, o.channel).Scan(&later)
+	err = tx.QueryRow(`SELECT id FROM outbox WHERE subject = ? AND id > ? AND channel = ? AND recipient = ?
+		AND state = 'sent' ORDER BY id LIMIT 1`, orNull(m.Subject), m.ID, o.channel, m.Recipient).Scan(&later)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

@@ -170,9 +170,11 @@ func (b *Breaker) NoOther() {
 	}
 }
 
-// Identifying and Touching note that the call is under way.
+// Identifying notes that Sender.Identify is under way.
 func (b *Breaker) Identifying() { b.phase = identifying }
-func (b *Breaker) Touching()    { b.phase = touching }
+
+// Touching notes that Sender.Touch is under way.
+func (b *Breaker) Touching() { b.phase = touching }
 
 // CanaryStarted notes which attempt is the canary.
 func (b *Breaker) CanaryStarted(attempt int64) {
@@ -209,8 +211,11 @@ func (b *Breaker) Touched(a Answer, now time.Time) {
 	b.phase, b.granted = toCanary, a.OK
 }
 
-// Open says whether the breaker is open, Stopped whether that is because we are refused, and
-// Detail what the channel said last.
-func (b *Breaker) Open() bool     { return b.open }
-func (b *Breaker) Stopped() bool  { return b.open && b.stopped }
+// Open says whether the breaker is open.
+func (b *Breaker) Open() bool { return b.open }
+
+// Stopped says whether it is open because the channel refuses us.
+func (b *Breaker) Stopped() bool { return b.open && b.stopped }
+
+// Detail is what the channel said last.
 func (b *Breaker) Detail() string { return b.detail }

@@ -24,9 +24,24 @@ func (c *Clock) Heard(channel, now time.Time) {
 // Trusted says whether messages may expire.
 func (c *Clock) Trusted() bool { return c.known && c.skew.Abs() <= maxSkew }
 
-// Known says whether the channel has told its time, and Skew how far ours is ahead of it.
-func (c *Clock) Known() bool         { return c.known }
-func (c *Clock) Skew() time.Duration { return c.skew }
+// Doubt says in words why nothing expires at present; it is empty when the clock is trusted.
+func (c *Clock) Doubt() string {
+	switch {
+	case !c.known:
+		return "the channel has not told its time since the start; until then nothing expires"
+	case !c.Trusted():
+		return "the clock of this machine is " + c.skew.Round(time.Second).Abs().String() + " " + direction(c.skew) +
+			" the channel's; until it is set right, nothing expires"
+	}
+	return ""
+}
+
+func direction(skew time.Duration) string {
+	if skew > 0 {
+		return "ahead of"
+	}
+	return "behind"
+}
 
 // Stepped says whether the wall clock was set since the last call, which shows as a difference
 // between it and the monotonic clock that Go keeps in the same value (package time).

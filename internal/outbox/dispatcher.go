@@ -73,6 +73,7 @@ type Dispatcher struct {
 	turn    chan struct{} // one token: whose pass it is
 	wake    chan struct{}
 	changed atomic.Bool // there may be something new in the database
+	doubt   atomic.Pointer[string]
 	events  chan event
 
 	loaded    bool
@@ -127,6 +128,14 @@ func (d *Dispatcher) Wake() {
 	case d.wake <- struct{}{}:
 	default: // it has not yet heard the last time
 	}
+}
+
+// ClockDoubt says in words why nothing expires at present, or nothing when all is well.
+func (d *Dispatcher) ClockDoubt() string {
+	if doubt := d.doubt.Load(); doubt != nil {
+		return *doubt
+	}
+	return (&Clock{}).Doubt()
 }
 
 // Dispatch makes one pass: it sends what is due, and what becomes due meanwhile, until nothing is

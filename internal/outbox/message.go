@@ -134,7 +134,7 @@ const (
 	ConflictState      = "message_state"      // the message's state does not allow it
 	ConflictChatDead   = "chat_dead"          // revive the chat first
 	ConflictStopped    = "chat_stopped"       // the customer asked us to stop, and has to start again
-	ConflictOvertaken  = "message_overtaken"  // a later message of its subject was sent; force helps
+	ConflictOvertaken  = "message_overtaken"  // a later message of its subject was sent to the same recipient; force helps
 	ConflictExpired    = "message_expired"    // its expiresAt has passed; force helps
 	ConflictBlanked    = "message_blanked"    // its content was erased by retention
 	ConflictKeyInUse   = "key_in_use"         // the idempotency key belongs to another message

@@ -34,6 +34,8 @@ type ruling struct {
 // next save.
 func (d *Dispatcher) took(e event) {
 	d.clock.Heard(e.answer.Date, e.at)
+	doubt := d.clock.Doubt()
+	d.doubt.Store(&doubt)
 	if e.call == nil {
 		d.probes--
 		e.probed(e.answer, e.at)

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -250,18 +251,21 @@ func TestExpiry(t *testing.T) {
 func TestTheClockIsTrustedOnlyNextToTheChannels(t *testing.T) {
 	now := time.Now()
 	var c Clock
-	if c.Trusted() {
+	if c.Trusted() || c.Doubt() == "" {
 		t.Error("trusted before the channel has told its time")
 	}
 	c.Heard(time.Time{}, now)
 	if c.Trusted() {
 		t.Error("trusted after an answer without a time")
 	}
-	if c.Heard(now.Add(-6*time.Minute), now); c.Trusted() {
-		t.Error("trusted although it is six minutes ahead")
+	if c.Heard(now.Add(-6*time.Minute), now); c.Trusted() || !strings.Contains(c.Doubt(), "6m0s ahead of") {
+		t.Errorf("six minutes ahead: trusted %v, %s", c.Trusted(), c.Doubt())
 	}
 	if c.Heard(now.Add(4*time.Minute), now); !c.Trusted() {
 		t.Error("not trusted although it is four minutes behind")
+	}
+	if c.Doubt() != "" {
+		t.Errorf("four minutes behind: %s", c.Doubt())
 	}
 }
 

@@ -411,13 +411,14 @@ func TestAPoisonMessageEndsOnABusyDay(t *testing.T) {
 		w.channel.send = func(_, text string, _ int) Answer {
 			return when(text == "poison", Answer{Verdict: Failed, Detail: "500", Answered: true})
 		}
+		const minutes = 6 * 60
 		id := w.put("711", "poison")
-		for i := range 24 * 60 {
+		for i := range minutes {
 			w.put(fmt.Sprint(1000+i%50), "x")
 			w.runFor(time.Minute)
 		}
 		w.wantState(id, Dead, ReasonTooManyAttempts)
-		if n := len(w.channel.sent); n != 24*60 {
+		if n := len(w.channel.sent); n != minutes {
 			t.Errorf("%d of the others were sent", n)
 		}
 	})
@@ -677,6 +678,34 @@ func TestReleaseEndsTheGuard(t *testing.T) {
 		w.runFor(time.Minute)
 		for _, id := range ids {
 			w.wantState(id, Dead, ReasonChatDead)
+		}
+	})
+}
+
+func TestARetryIsRefusedOnlyWhenItsOwnRecipientHeardMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		about := func(n *NewMessage) { n.Subject = "order:1" }
+		w.channel.send = func(_, text string, _ int) Answer {
+			return when(text == "first", Answer{Verdict: Rejected, Answered: true})
+		}
+		first := w.put("1", "first", about)
+		w.put("-100", "for the staff", about)
+		w.runFor(time.Minute)
+		retry := func() error {
+			return w.db.Write(context.Background(), func(tx database.Tx) error {
+				_, err := w.box.Retry(tx, time.Now(), first, false)
+				return err
+			})
+		}
+		if err := retry(); err != nil {
+			t.Errorf("the staff's message is in the way: %v", err)
+		}
+		w.d.Wake()
+		w.put("1", "second", about)
+		w.runFor(time.Minute)
+		var conflict *ConflictError
+		if err := retry(); !errors.As(err, &conflict) || conflict.Code != ConflictOvertaken {
+			t.Errorf("after a later message: %v", err)
 		}
 	})
 }

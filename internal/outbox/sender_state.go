@@ -65,6 +65,25 @@ func (o *Outbox) Status(tx database.Tx, now time.Time) (SenderStatus, error) {
 	return SenderStatus{State: SenderRunning}, nil
 }
 
+// Gates says until when the whole channel, and the recipient that has to wait longest, are gated;
+// zero without a gate.
+func (o *Outbox) Gates(tx database.Tx, now time.Time) (channel, recipient time.Time, err error) {
+	s, err := o.sender(tx)
+	if err != nil {
+		return channel, recipient, err
+	}
+	if s.gateUntil.After(now) {
+		channel = s.gateUntil
+	}
+	var longest sql.NullInt64
+	err = tx.QueryRow(`SELECT max(gate_until) FROM notifier_recipients WHERE channel = ? AND gate_until > ?`,
+		o.channel, now.UnixMilli()).Scan(&longest)
+	if err != nil {
+		return channel, recipient, fmt.Errorf("find the longest gate: %w", err)
+	}
+	return channel, instant(longest), nil
+}
+
 // Pause stops sending until Resume, across restarts. Calls under way are finished.
 func (o *Outbox) Pause(tx database.Tx, now time.Time) error {
 	if _, err := o.nextMark(tx); err != nil {

@@ -220,14 +220,15 @@ func (c *channel) Send(ctx context.Context, address string, l Letter) Answer {
 			return a
 		}
 	}
-	c.deliver(address, text)
-	return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now(), RemoteID: int64(len(c.sent))}
+	id := c.deliver(address, text)
+	return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now(), RemoteID: id}
 }
 
-func (c *channel) deliver(address, text string) {
+func (c *channel) deliver(address, text string) (id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent = append(c.sent, delivery{address, text, time.Now()})
+	return int64(len(c.sent))
 }
 
 func (c *channel) Touch(ctx context.Context, address string) Answer {

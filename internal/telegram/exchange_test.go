@@ -83,7 +83,7 @@ func TestFactsOfAnAnswer(t *testing.T) {
 			t.Error("a key would allow net/http to repeat the call")
 		}
 		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(429)
+		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = io.WriteString(w, `{"ok":false}`)
 	})
 	f := ask(t, ownSeam(t, nil), address)

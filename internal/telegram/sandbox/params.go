@@ -74,7 +74,7 @@ func (p params) readBody(r *http.Request) error {
 func (p params) parseBody(body io.Reader, contentType string) error {
 	mediaType, options, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // a body of no known type has no parameters
 	}
 	switch mediaType {
 	case "application/x-www-form-urlencoded":

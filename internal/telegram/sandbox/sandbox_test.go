@@ -80,7 +80,7 @@ func (r *rig) do(request *http.Request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it is read to its end
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return reply{}, err

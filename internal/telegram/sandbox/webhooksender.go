@@ -124,7 +124,7 @@ func (s *webhookSender) post(ctx context.Context, u update) (retryAfter time.Dur
 		}
 		return 0, err
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // its content does not matter
 	_, _ = io.CopyN(io.Discard, response.Body, maxBody)
 	if response.StatusCode/100 == 2 {
 		return 0, nil

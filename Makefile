@@ -1,0 +1,47 @@
+# notifier: what people and CI run. `make help` lists the targets.
+
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# Packages to test: make test T=./internal/outbox
+T ?= ./...
+# Whatever else `go test` should be told, such as -v or -json.
+TESTFLAGS ?=
+
+# The race detector needs a C compiler.
+CC_FOUND := $(shell command -v $$(go env CC) 2>/dev/null)
+ifdef CC_FOUND
+RACE := -race
+RACE_ENV := CGO_ENABLED=1
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check fmt
+
+help: ## List the targets
+	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+run: build ## Build, and show everything at once: needs no account, no token, no settings
+	bin/notifier demo
+
+build: ## Build bin/notifier: static, one file
+	CGO_ENABLED=0 go build -trimpath -o bin/notifier ./cmd/notifier
+
+test: ## Run all tests, or one package's: make test T=./internal/outbox
+ifndef CC_FOUND
+	@echo "No C compiler found: testing WITHOUT the race detector (install gcc or clang for it)."
+endif
+	$(RACE_ENV) go test $(RACE) -shuffle=on $(TESTFLAGS) $(T)
+
+check: ## Check formatting, vet, lint, and look for known vulnerabilities
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "Run make fmt; not formatted:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	go run $(GOLANGCI_LINT) run
+	@if curl -sSf -o /dev/null --max-time 10 https://vuln.go.dev/index/db.json; then \
+		go run $(GOVULNCHECK) ./...; \
+	else \
+		echo "vuln.go.dev cannot be reached: known vulnerabilities were NOT looked for."; \
+	fi
+
+fmt: ## Format the code
+	gofmt -w .
