@@ -258,3 +258,22 @@ func TestMenuIsRemembered(t *testing.T) {
 		})
 	})
 }
+
+func TestErasedAnswersDoNotKeepTheAddress(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:c-17", "7001002003") })
+		w.answer("7001002003", "help", 0)
+		w.runFor(time.Minute)
+		w.write(func(tx database.Tx) error {
+			if _, err := w.box.Erase(tx, time.Now(), "customer:c-17"); err != nil {
+				return err
+			}
+			var left int
+			err := tx.QueryRow(`SELECT count(*) FROM outbox WHERE instr(coalesce(subject, '') || recipient || payload, '7001002003') > 0`).Scan(&left)
+			if left != 0 {
+				t.Errorf("%d messages still hold the address", left)
+			}
+			return err
+		})
+	})
+}

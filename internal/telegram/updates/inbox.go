@@ -159,20 +159,9 @@ func (in *Inbox) hear(tx database.Tx, now time.Time, a Act) (err error) {
 	return in.Listener.Hear(tx, now, a)
 }
 
-// unavailable says that storage cannot take anything at present: it is locked, full or broken.
+// unavailable says that storage cannot take anything at present, or that we are to end.
 func unavailable(err error) bool {
-	if errors.Is(err, database.ErrBusy) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return true
-	}
-	var coded interface{ Code() int } // the driver's errors
-	if !errors.As(err, &coded) {
-		return false
-	}
-	switch coded.Code() & 0xff { // https://www.sqlite.org/rescode.html
-	case 5, 6, 7, 8, 10, 11, 13, 14, 15, 26:
-		return true
-	}
-	return false
+	return database.Unavailable(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // hopeless notes that an update could not be stored with its effect, and says whether it was so

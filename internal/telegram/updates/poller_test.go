@@ -259,7 +259,7 @@ func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
 		r.effect = func(a Act) error {
 			if a.Chat == 802 && fails > 0 {
 				fails--
-				return fullDisk{}
+				return errDiskFull
 			}
 			return nil
 		}
@@ -275,12 +275,6 @@ func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
 		r.wantHeard("text 801 ", "text 802 ", "text 803 ", "text 802 ")
 	})
 }
-
-// fullDisk is how the driver says that the disk is full.
-type fullDisk struct{}
-
-func (fullDisk) Error() string { return "database or disk is full" }
-func (fullDisk) Code() int     { return 13 }
 
 func TestAnEffectThatAlwaysFailsIsSetAside(t *testing.T) {
 	for name, effect := range map[string]func(a Act) error{

@@ -138,7 +138,23 @@ func (r *room) Hear(tx database.Tx, _ time.Time, a Act) error {
 	if err == nil && r.effect != nil {
 		err = r.effect(a)
 	}
+	if errors.Is(err, errDiskFull) {
+		return fillDisk(tx)
+	}
 	return err
+}
+
+// errDiskFull makes the listener meet a full disk.
+var errDiskFull = errors.New("no room")
+
+// fillDisk writes more than there is room for, and returns what the database says to that.
+func fillDisk(tx database.Tx) error {
+	var pages int64
+	if err := tx.QueryRow(`PRAGMA max_page_count = 1`).Scan(&pages); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`INSERT INTO heard (kind) VALUES (zeroblob(1000000))`)
+	return errors.Join(err, tx.QueryRow(`PRAGMA max_page_count = 1073741823`).Scan(&pages))
 }
 
 // heard is what had an effect, in order.

@@ -134,7 +134,7 @@ func TestUP3TheSameUpdateTwice(t *testing.T) {
 func TestUP3AStorageFailureIsAnErrorAndTheNextTryWorks(t *testing.T) {
 	inRoom(t, func(r *room) {
 		h := r.webhook()
-		r.effect = func(Act) error { return fullDisk{} }
+		r.effect = func(Act) error { return errDiskFull }
 		for range 20 {
 			w := post(h, words(1, 801), rightSecret)
 			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
@@ -207,7 +207,7 @@ func TestTheSandboxDeliversToTheWebhook(t *testing.T) {
 		fails := 2
 		r.effect = func(Act) error {
 			if fails--; fails >= 0 {
-				return fullDisk{}
+				return errDiskFull
 			}
 			return nil
 		}
