@@ -36,14 +36,20 @@ var rooms = map[string]room{
 		rooms:     []string{"internal/orders"},
 		libraries: []string{"github.com/bojanz/currency", "golang.org/x/net"},
 	},
+	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram"}},
+	"internal/conversation": {
+		rooms: []string{"internal/database", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/updates"},
+	},
+	"internal/lookout":          {},
 	"internal/telegram/sandbox": {libraries: []string{"golang.org/x/net"}},
 	"internal/httpapi": {
 		rooms:     []string{"internal/database", "internal/idempotency", "internal/orders", "internal/outbox"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
 	},
 	"cmd/notifier": {
-		rooms: []string{".", "internal/database", "internal/httpapi", "internal/orders", "internal/outbox",
-			"internal/telegram", "internal/telegram/sandbox", "internal/telegram/text"},
+		rooms: []string{".", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
+			"internal/lookout", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/sandbox",
+			"internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/caarlos0/env/v11",
 			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
 			"github.com/robfig/cron/v3", "golang.org/x/sync"},

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/updates"
 )
 
 // leastKeyRetention is how long a shop may rely on an Idempotency-Key.
@@ -73,17 +73,12 @@ func (s Settings) checkRetention() error {
 	return errors.Join(wrong...)
 }
 
-// webhookPath is where updates are taken.
-const webhookPath = "/telegram/webhook"
-
 // What NOTIFIER_UPDATES can be.
 const (
 	updatesPolling = "polling"
 	updatesWebhook = "webhook"
 	updatesOff     = "off"
 )
-
-var webhookSecretSyntax = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
 // checkUpdates holds the settings of the webhook against each other. A webhook without a secret
 // would take updates from anybody.
@@ -98,10 +93,10 @@ func (s Settings) checkUpdates() error {
 	var wrong []error
 	if u, err := url.Parse(s.WebhookURL); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_URL", "must be the public https:// address that Telegram sends updates to"})
-	} else if u.Path != webhookPath {
-		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_URL", "must end in " + webhookPath + ", where this service takes updates"})
+	} else if u.Path != updates.WebhookPath {
+		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_URL", "must end in " + updates.WebhookPath + ", where this service takes updates"})
 	}
-	if !webhookSecretSyntax.MatchString(s.WebhookSecret.Reveal()) {
+	if updates.CheckSecret(s.WebhookSecret) != nil {
 		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_SECRET", "must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -, such as the output of `openssl rand -hex 32`"})
 	}
 	if s.WebhookListen != "" {

@@ -3,9 +3,39 @@ package database
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
+
+// Full says whether the last write of this process failed because the disk is full.
+func (db *DB) Full() bool { return db.full.Load() }
+
+// noteFull keeps Full up to date after a write. Only a success, or a commit that failed for want of
+// room, says something.
+func (db *DB) noteFull(err error) {
+	var e *sqlite.Error
+	switch {
+	case err == nil:
+		db.full.Store(false)
+	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL:
+		db.full.Store(true)
+	}
+}
+
+// FreeSpace is how many bytes the file system that holds path has left for us.
+func FreeSpace(path string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(path), &s); err != nil {
+		return 0, fmt.Errorf("ask for free space: %w", err)
+	}
+	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block size is positive
+}
 
 // giveBackPages is how many free pages go back to the file system in one write.
 const giveBackPages = 64
