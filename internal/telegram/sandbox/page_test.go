@@ -13,9 +13,9 @@ import (
 func TestPageIsSelfContained(t *testing.T) {
 	r := newRig(t, Options{})
 	for path, contentType := range map[string]string{
-		"/":                 "text/html; charset=utf-8",
-		"/sandbox/page.js":  "text/javascript; charset=utf-8",
-		"/sandbox/page.css": "text/css; charset=utf-8",
+		"/":                      "text/html; charset=utf-8",
+		"/sandbox/page/main.js":  "text/javascript; charset=utf-8",
+		"/sandbox/page/page.css": "text/css; charset=utf-8",
 	} {
 		answer, err := r.do(request(http.MethodGet, r.url+path, "", ""))
 		if err != nil {
@@ -91,30 +91,30 @@ func TestChatsWait(t *testing.T) {
 			Version string
 			Chats   []chatView
 		}
-		r.control(http.MethodGet, "/sandbox/chats?wait=25s", "", 200, &list)
+		r.control(http.MethodGet, "/sandbox/overview?wait=25s", "", 200, &list)
 		if len(list.Chats) != 0 || list.Version == "" {
 			t.Errorf("%+v", list)
 		}
 		start := time.Now()
 		time.AfterFunc(time.Second, func() { r.send(7) })
-		r.control(http.MethodGet, "/sandbox/chats?wait=25s&after="+list.Version, "", 200, &list)
+		r.control(http.MethodGet, "/sandbox/overview?wait=25s&after="+list.Version, "", 200, &list)
 		if waited := time.Since(start); len(list.Chats) != 1 || waited != time.Second {
 			t.Errorf("%+v after %v", list, waited)
 		}
 		r.send(8)
 		r.send(9)
 		r.send(7)
-		r.control(http.MethodGet, "/sandbox/chats?wait=25s&after="+list.Version, "", 200, &list)
+		r.control(http.MethodGet, "/sandbox/overview?wait=25s&after="+list.Version, "", 200, &list)
 		if list.Chats[0].ChatID != 7 || list.Chats[2].ChatID != 8 || list.Chats[0].Last.Text != "hello" {
 			t.Errorf("%+v", list.Chats)
 		}
 		start = time.Now()
-		r.control(http.MethodGet, "/sandbox/chats?wait=25s&after="+list.Version, "", 200, &list)
+		r.control(http.MethodGet, "/sandbox/overview?wait=25s&after="+list.Version, "", 200, &list)
 		if waited := time.Since(start); waited != 25*time.Second {
 			t.Errorf("waited %v", waited)
 		}
 		time.AfterFunc(time.Second, r.Reset)
-		r.control(http.MethodGet, "/sandbox/chats?wait=25s&after="+list.Version, "", 200, &list)
+		r.control(http.MethodGet, "/sandbox/overview?wait=25s&after="+list.Version, "", 200, &list)
 		if len(list.Chats) != 0 {
 			t.Errorf("after a reset %+v", list)
 		}
