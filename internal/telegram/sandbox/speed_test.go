@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -39,6 +40,7 @@ func BenchmarkPace(b *testing.B) {
 					b.Error(err)
 					continue
 				}
+				_, _ = io.Copy(io.Discard, response.Body) // or the connection is not used again
 				_ = response.Body.Close()
 				if response.StatusCode != http.StatusOK {
 					b.Errorf("answered %s", response.Status)
