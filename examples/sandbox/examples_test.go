@@ -3,12 +3,15 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -49,6 +52,30 @@ func TestGrammY(t *testing.T) {
 		t.Skip("grammy is missing: npm ci in examples/sandbox/grammy")
 	}
 	run(t, "grammY is content", []string{"SANDBOX_URL=" + newSandbox(t)}, "node", "grammy/check.mjs")
+}
+
+// The faults that the guide shows are ones that the sandbox takes.
+func TestFaultsOfTheGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/sandbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := regexp.MustCompile("`(\\{[^`]*\"respond\"[^`]*\\})`").FindAllSubmatch(guide, -1)
+	if len(faults) < 10 {
+		t.Fatalf("only %d faults were found", len(faults))
+	}
+	url := newSandbox(t)
+	for _, fault := range faults {
+		response, err := http.Post(url+"/sandbox/faults", "application/json", bytes.NewReader(fault[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusCreated {
+			t.Errorf("%s: %s", fault[1], response.Status)
+		}
+	}
 }
 
 // bothWays runs an example with a sandbox that runs already, and lets it start

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,6 +176,7 @@ func TestMessagesAfterOne(t *testing.T) {
 			t.Errorf("%+v", found)
 		}
 		r.control(http.MethodGet, "/sandbox/messages?after=x", "", 422, nil)
+		synctest.Wait() // until the sender has its answer, too
 	})
 }
 

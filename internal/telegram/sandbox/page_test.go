@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,6 +109,7 @@ func TestChatsWait(t *testing.T) {
 		if waited := time.Since(start); len(list.Chats) != 1 || waited != time.Second {
 			t.Errorf("%+v after %v", list, waited)
 		}
+		synctest.Wait() // until the end of the call has been noted, too
 		r.send(8)
 		r.send(9)
 		r.send(7)

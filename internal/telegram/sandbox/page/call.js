@@ -21,7 +21,7 @@ function callPart(call) {
   const curl = make("pre", { className: "curl" }, curlOf(call));
   const copier = button("Copy as curl", () => copy(curl.textContent, copier, curl));
   return make("section", {},
-    make("h2", { id: "call-title" }, call.method),
+    make("h2", {}, call.method),
     make("p", { className: "faint" }, about(call)),
     make("h3", {}, "Call ", copier), curl,
     make("h3", {}, "Parameters"), make("pre", {}, pretty(unpacked(call.params ?? {}))),

@@ -37,7 +37,7 @@ export async function showChat(listed, world, manyBots) {
   showHead(chat);
   const list = byId("lines");
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
-  arrange(list, chat.lines, (line) => line.key, (line) => lineElement(line, press, manyBots));
+  arrange(list, chat.lines.map((line) => ({ ...line, manyBots })), (line) => line.key, (line) => lineElement(line, press));
   if (first || atEnd) list.scrollTop = list.scrollHeight;
   if (first && searched) showFound(list, chat.lines);
   markSeen(chat);

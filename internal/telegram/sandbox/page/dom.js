@@ -16,11 +16,12 @@ export function button(text, press, properties = {}) {
   return element;
 }
 
-// arrange makes the children of a list show the items: those that stay keep
-// their element, so that focus, selection and scroll position stay, too. make
-// gives the element of an item; one whose item looks different is made anew.
-const shown = new WeakMap();
+const shown = new WeakMap(); // list -> what arrange has put into it, by key
 
+// arrange makes the children of a list show the items: those that stay keep
+// their element, so that focus, selection and scroll position stay, too.
+// makeItem gives the element of an item; one whose item has changed is made
+// anew.
 export function arrange(list, items, keyOf, makeItem) {
   const old = shown.get(list) ?? new Map();
   const now = new Map();

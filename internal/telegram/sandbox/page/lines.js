@@ -4,14 +4,14 @@ import { button, clock, make } from "./dom.js";
 import { formatted, link } from "./text.js";
 import { showCalls } from "./call.js";
 
-export function lineElement(line, press, manyBots) {
+export function lineElement(line, press) {
   switch (line.author) {
     case "notice":
       return make("li", { className: "notice" }, line.text + " ", stamp(line));
     case "failure":
       return failure(line);
     default:
-      return bubble(line, press, manyBots);
+      return bubble(line, press);
   }
 }
 
@@ -20,9 +20,9 @@ function failure(line) {
   return make("li", { className: "failure" }, line.text, times, " ", stamp(line), rawButton([line.callId]));
 }
 
-function bubble(line, press, manyBots) {
+function bubble(line, press) {
   const body = make("div", { className: "bubble" });
-  if (manyBots && line.botId) body.append(make("span", { className: "bot" }, `Bot ${line.botId}`));
+  if (line.manyBots && line.botId) body.append(make("span", { className: "bot" }, `Bot ${line.botId}`));
   if (line.kind && line.kind !== "text") {
     const icon = line.kind === "photo" ? "🖼" : "📄";
     body.append(make("span", { className: `file ${line.kind}` }, `${icon} ${line.fileName || line.kind}`));

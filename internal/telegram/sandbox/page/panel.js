@@ -85,11 +85,11 @@ export function buildPanel() {
   const list = presets.map((preset) => button(preset.text, () => addPreset(preset), { title: preset.hint }));
   const blocker = button("Block", block, { title: "The customer of the open chat blocks the bot" });
   list.splice(1, 0, blocker);
-  const custome = make("details", {}, make("summary", {}, "Another fault, as JSON"), custom,
+  const another = make("details", {}, make("summary", {}, "Another fault, as JSON"), custom,
     button("Add", () => attempt(() => ask("/sandbox/faults", { method: "POST", body: custom.value }))));
   const afresh = button("Start afresh", () => confirm("Forget all chats, calls, faults and limits?") && attempt(() => send("DELETE", "/sandbox")));
   byId("panel").append(
-    make("h2", {}, "Make it fail ", scope), make("div", { id: "presets" }, ...list), problem, custome,
+    make("h2", {}, "Make it fail ", scope), make("div", { id: "presets" }, ...list), problem, another,
     make("h2", {}, "Faults in force ", endAll), faults, noFaults,
     make("h2", {}, "Limits"), limits,
     make("h2", {}, "Latest 429s"), refusals, noRefusals,
