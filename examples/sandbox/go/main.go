@@ -100,7 +100,7 @@ func ask(method, url, body string, into any) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it is read to its end
 	answer, err := io.ReadAll(response.Body)
 	if err != nil {
 		return err
