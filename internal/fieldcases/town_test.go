@@ -27,6 +27,7 @@ type settings struct {
 	concurrency int
 	batch       int
 	timeout     time.Duration
+	render      telegram.Renderer
 }
 
 func defaults() settings {
@@ -34,7 +35,7 @@ func defaults() settings {
 		token:       "123:token",
 		rates:       telegram.Rates{Bot: 28, Chat: 1, Group: 18},
 		policy:      outbox.Policy{TTL: 72 * time.Hour, UnlinkedTTL: 30 * 24 * time.Hour, MaxAttempts: 8, OnUncertain: outbox.OnUncertainResend},
-		concurrency: 32, batch: 100, timeout: 30 * time.Second,
+		concurrency: 32, batch: 100, timeout: 30 * time.Second, render: plainText,
 	}
 }
 
@@ -98,7 +99,7 @@ func (c *town) restart() {
 	}
 	client, err := telegram.New(telegram.Options{
 		Token: func() (telegram.Secret, error) { return telegram.NewSecret(c.token), nil },
-		URL:   "http://telegram.invalid", Timeout: c.timeout, Render: plainText, Transport: &c.wire,
+		URL:   "http://telegram.invalid", Timeout: c.timeout, Render: c.render, Transport: &c.wire,
 	})
 	if err != nil {
 		c.t.Fatal(err)

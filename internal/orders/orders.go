@@ -112,9 +112,9 @@ type Filter struct {
 
 // Orders reads the orders that f chooses.
 func (b *Book) Orders(tx database.Tx, f Filter) ([]Order, error) {
-	query, args := "SELECT "+columns+" FROM notifier_orders WHERE 1 = 1", []any{}
+	where, args := "WHERE 1 = 1", []any{}
 	restrict := func(condition string, arg any) {
-		query += " AND " + condition
+		where += " AND " + condition
 		args = append(args, arg)
 	}
 	if f.Number != "" {
@@ -126,7 +126,12 @@ func (b *Book) Orders(tx database.Tx, f Filter) ([]Order, error) {
 	if f.Before > 0 {
 		restrict("id < ?", f.Before)
 	}
-	rows, err := tx.Query(query+" ORDER BY id DESC LIMIT ?", append(args, f.Limit)...)
+	return b.list(tx, where+" ORDER BY id DESC LIMIT ?", append(args, f.Limit)...)
+}
+
+// list reads the orders that a condition, with order and limit, chooses.
+func (b *Book) list(tx database.Tx, where string, args ...any) ([]Order, error) {
+	rows, err := tx.Query("SELECT "+columns+" FROM notifier_orders "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}

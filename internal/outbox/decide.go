@@ -23,8 +23,10 @@ func (d *Dispatcher) decide(tx database.Tx, q *queue, now time.Time) (*call, err
 	}
 	if r.State == RecipientDead {
 		state, reason := r.fate()
-		d.queues.drop(q)
-		return nil, d.box.endWaiting(tx, now, q.key, state, reason, "")
+		if err := d.box.endWaiting(tx, now, q.key, state, reason, ""); err != nil {
+			return nil, err
+		}
+		// What is left are answers, which go out to a recipient that asked us to stop.
 	}
 	for {
 		m, err := d.head(tx, q.key, now)

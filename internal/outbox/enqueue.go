@@ -27,7 +27,7 @@ func (o *Outbox) Enqueue(tx database.Tx, now time.Time, m NewMessage) (Message, 
 		if err != nil {
 			return Message{}, fmt.Errorf("enqueue a message: %w", err)
 		}
-		if r.State == RecipientDead {
+		if !r.hears(m.Subject) {
 			state, reason = r.fate()
 			ended = now
 		}

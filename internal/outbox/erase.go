@@ -37,6 +37,7 @@ func (o *Outbox) Erase(tx database.Tx, now time.Time, recipient string) (int, er
 		return 0, fmt.Errorf("erase the attempts of %s: %w", recipient, err)
 	}
 	res, err := tx.Exec(`UPDATE outbox SET recipient = ?, payload = '{}', detail = NULL, sent_to = NULL,
+			subject = CASE WHEN `+notAnswer+` THEN subject END, -- an answer's holds the address
 			blanked_at = coalesce(blanked_at, ?) WHERE channel = ? AND recipient IN (?, ?)`,
 		recipient, now.UnixMilli(), o.channel, recipient, address)
 	if err != nil {

@@ -174,13 +174,14 @@ func (o *Outbox) takeBack(tx database.Tx, address string) error {
 }
 
 // endWaiting ends all pending messages of an address and of its aliases. One that is being sent
-// is left to its own verdict.
+// is left to its own verdict, and answers do not end because their recipient asked us to stop.
 func (o *Outbox) endWaiting(tx database.Tx, now time.Time, address string, s State, reason, detail string) error {
 	_, err := tx.Exec(`UPDATE outbox SET state = ?, reason = ?, detail = coalesce(?, detail), ended_at = ?,
 			retry_at = NULL, retry_wait = NULL
 		WHERE channel = ? AND state = 'pending' AND (recipient = ? OR recipient IN
-			(SELECT address FROM notifier_recipients WHERE channel = ? AND alias_of = ?))`,
-		s, reason, orNull(detail), now.UnixMilli(), o.channel, address, o.channel, address)
+			(SELECT address FROM notifier_recipients WHERE channel = ? AND alias_of = ?))
+			AND (? <> 'stopped' OR `+notAnswer+`)`,
+		s, reason, orNull(detail), now.UnixMilli(), o.channel, address, o.channel, address, reason)
 	if err != nil {
 		return fmt.Errorf("end the messages of %s: %w", address, err)
 	}

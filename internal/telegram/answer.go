@@ -25,6 +25,7 @@ type reading struct {
 	wait        time.Duration
 	movedTo     string
 	messageID   int64
+	result      json.RawMessage
 }
 
 // The first member of every answer of the Bot API server is "ok"
@@ -60,6 +61,7 @@ func (r *reading) readBody() {
 	if code, ok := number(top["error_code"]); ok && code >= 400 {
 		r.code = int(math.Min(code, math.MaxInt32))
 	}
+	r.result = top["result"]
 	var result struct {
 		MessageID json.RawMessage `json:"message_id"`
 	}

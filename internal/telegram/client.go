@@ -146,14 +146,19 @@ func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) er
 	defer cancel()
 	x, ctx := newExchange(ctx)
 	_ = do(ctx, key.bot)
+	return c.judge(x, key)
+}
+
+// judge is what a call with this key came to.
+func (c *Client) judge(x *exchange, used *key) (outbox.Answer, Facts) {
 	facts, reached := x.result()
 	if !reached {
 		return outbox.Answer{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
 	}
 	answer := Classify(facts)
-	answer.Detail = key.token.scrub(answer.Detail)
+	answer.Detail = used.token.scrub(answer.Detail)
 	if answer.Verdict == outbox.BotStopped {
-		c.keyring.refused(key)
+		c.keyring.refused(used)
 	}
 	return answer, facts
 }

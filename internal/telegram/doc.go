@@ -7,7 +7,8 @@
 // may start (pace.go).
 //
 // It does not own what follows from a verdict, when a message is tried again, or what is stored:
-// that is the outbox, whose Sender and Pacer it implements and which alone calls them. It does not
+// that is the outbox, whose Sender and Pacer it implements and which alone calls them; updates
+// calls the methods about updates. It does not
 // own the words of a message either: they come from the Renderer that the wiring passes in. It
 // writes nothing to disk, starts no goroutine and keeps no clock of its own in Classify and Pace.
 package telegram

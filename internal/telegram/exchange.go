@@ -24,6 +24,7 @@ func (e *NotWrittenError) Unwrap() error { return e.Err }
 // of its own, and may still do so after the call is over: hence the lock.
 type exchange struct {
 	mu      sync.Mutex
+	limit   int  // how much of an answer is read, in bytes
 	reached bool // the library has come as far as the HTTP client
 	traced  bool // the transport told us of its connections
 	gauge   gauge
@@ -34,7 +35,7 @@ type exchangeKey struct{}
 
 // newExchange returns an exchange and the context that leads the seam to it.
 func newExchange(ctx context.Context) (*exchange, context.Context) {
-	x := new(exchange)
+	x := &exchange{limit: maxBody}
 	return x, context.WithValue(ctx, exchangeKey{}, x)
 }
 
@@ -91,7 +92,7 @@ func provesNotWritten(err error) bool {
 // answered reads the answer up to the limit and replaces its body by what was read, so that the
 // library above never holds more than that.
 func (x *exchange) answered(resp *http.Response) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(x.limit)+1))
 	_ = resp.Body.Close() // what can be known of the answer is known
 	f := Facts{
 		Written:    true,
@@ -103,8 +104,8 @@ func (x *exchange) answered(resp *http.Response) {
 	switch {
 	case err != nil:
 		f.Cut, f.Failure = true, failureWords(err)
-	case len(body) > maxBody:
-		f.Cut, f.Failure, f.Body = true, "the answer is too long", body[:maxBody]
+	case len(body) > x.limit:
+		f.Cut, f.TooLong, f.Failure, f.Body = true, true, "the answer is too long", body[:x.limit]
 	}
 	x.note(func() { x.facts = f })
 	resp.Body = io.NopCloser(bytes.NewReader(f.Body))

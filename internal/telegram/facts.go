@@ -14,11 +14,13 @@ type Facts struct {
 	Body []byte
 	// Cut says that Body is not the whole body: reading it failed, or it passed the limit.
 	Cut bool
+	// TooLong says that it passed the limit.
+	TooLong bool
 	// Failure says in a few words why no answer came or why it is cut. It holds neither the token
 	// nor any address.
 	Failure string
 }
 
-// maxBody is how much of an answer is read, in bytes. An answer to sendMessage is some 2 kB; a
+// maxBody is how much of an answer is read unless a call says otherwise, in bytes. An answer to sendMessage is some 2 kB; a
 // page that a proxy sends instead can have any size.
 const maxBody = 64 << 10

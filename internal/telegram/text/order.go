@@ -90,8 +90,8 @@ func known(s string) string {
 	return s
 }
 
-// execute runs a template for a view.
-func execute(t *template.Template, v view) (Text, error) {
+// execute runs a template for a view or an answerView.
+func execute(t *template.Template, v any) (Text, error) {
 	var out strings.Builder
 	if err := t.Execute(&out, v); err != nil {
 		return Text{}, templateError(fmt.Sprintf("the template %s failed", t.Name()))

@@ -49,7 +49,7 @@ func New(o Options) (*Renderer, error) {
 	if home == nil {
 		return nil, fmt.Errorf("no templates for the locale %q: known are %s", r.locale, strings.Join(c.languages(), ", "))
 	}
-	for _, t := range orderTypes {
+	for _, t := range templateTypes() {
 		if home[t] == nil {
 			return nil, fmt.Errorf("template %s/%s%s is missing", language(r.locale), t, extension)
 		}
@@ -64,6 +64,8 @@ func (r *Renderer) Render(messageType string, payload json.RawMessage) (Text, er
 		return renderText(payload)
 	case slices.Contains(orderTypes, messageType):
 		return r.renderOrder(messageType, payload)
+	case slices.Contains(answerTypes, messageType):
+		return r.renderAnswer(messageType, payload)
 	}
 	return Text{}, templateError("there is no template for this type")
 }

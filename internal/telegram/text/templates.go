@@ -23,14 +23,17 @@ const (
 	extension   = ".html"
 )
 
-// orderTypes are the types that have a template.
+// orderTypes are the types of messages about an order.
 var orderTypes = []string{
 	orders.TypePlaced, orders.TypePaid, orders.TypeReady, orders.TypeShipped, orders.TypeDelivered,
 	orders.TypeCanceled, orders.TypeRefunded, orders.TypeTracking, orders.TypeStaffPlaced,
 }
 
 // Types are the message types that can be rendered.
-func Types() []string { return append([]string{TypeText}, orderTypes...) }
+func Types() []string { return append([]string{TypeText}, templateTypes()...) }
+
+// templateTypes are the types that have a template.
+func templateTypes() []string { return slices.Concat(orderTypes, answerTypes) }
 
 // catalog holds the templates by language and type.
 type catalog map[string]map[string]*template.Template
@@ -73,7 +76,7 @@ func loadLanguage(sources []fs.FS, language string) (map[string]*template.Templa
 		return nil, err
 	}
 	byType := map[string]*template.Template{}
-	for _, t := range orderTypes {
+	for _, t := range templateTypes() {
 		file := language + "/" + t + extension
 		body, err := readFirst(sources, file)
 		if err != nil {
@@ -82,7 +85,7 @@ func loadLanguage(sources []fs.FS, language string) (map[string]*template.Templa
 		if body == "" {
 			continue
 		}
-		parsed, err := template.New(file).Parse(body)
+		parsed, err := template.New(file).Funcs(functions(language)).Parse(body)
 		if err == nil && details != "" {
 			_, err = parsed.New(language + "/" + detailsFile).Parse(details)
 		}

@@ -1,0 +1,364 @@
+package updates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"notifier/internal/telegram/sandbox"
+)
+
+func TestPollerStoresAndConfirms(t *testing.T) {
+	inRoom(t, func(r *room) {
+		must(t, r.sandbox.Start(801, "abc"))
+		go func() {
+			time.Sleep(45 * time.Second)
+			must(t, r.sandbox.Write(802, "hello"))
+			must(t, r.sandbox.Block(801))
+		}()
+		r.poll(2 * time.Minute)
+		r.wantHeard("start 801 abc", "text 802 ", "blocked 801 ")
+		for _, c := range r.calls("getUpdates") {
+			if c.Params["allowed_updates"] != `["message","callback_query","my_chat_member"]` {
+				t.Errorf("asked for %s", c.Params["allowed_updates"])
+			}
+		}
+		if n := len(r.calls("getUpdates")); n > 12 {
+			t.Errorf("%d calls in two quiet minutes", n)
+		}
+		r.wantStatus(Receiving)
+		r.reopen()
+		r.poll(time.Minute)
+		if got := len(r.heard()); got != 3 {
+			t.Errorf("%d effects after a restart", got)
+		}
+	})
+}
+
+func TestUP3AnUpdateThatComesAgainAfterAKillHasOneEffect(t *testing.T) {
+	for _, died := range []string{"before the update is stored", "after it is stored, before it is confirmed"} {
+		inRoom(t, func(r *room) {
+			must(t, r.sandbox.Start(801, "abc"))
+			ctx, kill := context.WithCancel(context.Background())
+			defer kill()
+			r.effect = func(Act) error {
+				kill()
+				if strings.HasPrefix(died, "before") {
+					return errors.New("killed")
+				}
+				return nil
+			}
+			r.poller.Run(ctx)
+			r.effect = nil
+			r.reopen()
+			r.poll(time.Minute)
+			r.wantHeard("start 801 abc")
+			r.reopen()
+			r.poll(time.Minute)
+			r.wantHeard("start 801 abc")
+		})
+	}
+}
+
+func TestUP7AWebhookIsRemovedAndItsUpdatesAreKept(t *testing.T) {
+	inRoom(t, func(r *room) {
+		if reply := r.client.SetWebhook(context.Background(), "http://shop.invalid/hook", secretOf("s3cret")); !reply.OK {
+			t.Fatal(reply.Detail)
+		}
+		r.wire.cut.Store(false)
+		for i := range 3 {
+			must(t, r.sandbox.Write(801, fmt.Sprint("message ", i)))
+		}
+		r.poll(time.Minute)
+		r.wantHeard("text 801 ", "text 801 ", "text 801 ")
+		info, _ := r.client.WebhookInfo(context.Background())
+		if info.URL != "" || info.PendingUpdateCount != 0 {
+			t.Errorf("the webhook is %+v", info)
+		}
+		if n := len(r.calls("deleteWebhook")); n != 1 {
+			t.Errorf("%d times removed", n)
+		}
+	})
+}
+
+func TestAWebhookThatIsSetWhilePollingIsSomebodysWill(t *testing.T) {
+	inRoom(t, func(r *room) {
+		go func() {
+			time.Sleep(10 * time.Second)
+			r.client.SetWebhook(context.Background(), "http://shop.invalid/hook", secretOf("s3cret"))
+		}()
+		r.poll(10 * time.Minute)
+		s := r.poller.Status(time.Now())
+		if s.Code != NotReceiving || !strings.Contains(s.Detail, "webhook") {
+			t.Errorf("the status is %+v", s)
+		}
+		if n := len(r.calls("deleteWebhook")); n != 1 {
+			t.Errorf("%d times removed: two programs that fight", n)
+		}
+		if n := len(r.calls("getUpdates")); n > 20 {
+			t.Errorf("%d calls in ten minutes of conflict", n)
+		}
+		r.client.DeleteWebhook(context.Background())
+		must(t, r.sandbox.Write(801, "x"))
+		r.poll(2 * time.Minute)
+		r.wantHeard("text 801 ")
+		r.wantStatus(Receiving)
+	})
+}
+
+func TestAnotherPollerIsNotFought(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.fault(sandbox.Fault{Method: "getUpdates", Duration: 5 * time.Minute, Respond: sandbox.Respond{Status: 409,
+			Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}})
+		r.poll(5 * time.Minute)
+		s := r.poller.Status(time.Now())
+		if s.Code != NotReceiving || !strings.Contains(s.Detail, "another program") {
+			t.Errorf("the status is %+v", s)
+		}
+		if n := len(r.calls("getUpdates")); n < 5 || n > 15 {
+			t.Errorf("%d calls in five minutes of conflict", n)
+		}
+		must(t, r.sandbox.Write(801, "x"))
+		r.poll(time.Minute)
+		r.wantHeard("text 801 ")
+	})
+}
+
+func TestA429OnUpdatesHoldsUpdatesAlone(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.fault(sandbox.Fault{Method: "getUpdates", Times: 1, Respond: sandbox.Respond{RetryAfter: seconds(40)}})
+		must(t, r.sandbox.Write(801, "x"))
+		r.poll(time.Minute)
+		calls := r.calls("getUpdates")
+		if gap := calls[1].ReceivedAt.Sub(calls[0].AnsweredAt); gap < 40*time.Second || gap > 41*time.Second {
+			t.Errorf("asked again after %v", gap)
+		}
+		r.wantHeard("text 801 ")
+	})
+}
+
+func TestARejectedTokenIsProbed(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.fault(sandbox.Fault{Duration: 10 * time.Minute, Respond: sandbox.Respond{Status: 401}})
+		must(t, r.sandbox.Write(801, "x"))
+		r.poll(10 * time.Minute)
+		r.wantStatus(Refused)
+		if n := len(r.sandbox.Calls()); n < 5 || n > 20 {
+			t.Errorf("%d calls in ten minutes", n)
+		}
+		r.poll(2 * time.Minute)
+		r.wantStatus(Receiving)
+		r.wantHeard("text 801 ")
+	})
+}
+
+func TestNotReceivingAfterAMinute(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.poll(time.Minute + time.Second) // the last answer came a second ago
+		r.wire.cut.Store(true)
+		r.poll(58 * time.Second)
+		r.wantStatus(Receiving)
+		r.poll(time.Hour)
+		r.wantStatus(NotReceiving)
+		must(t, r.sandbox.Write(801, "x"))
+		r.wire.cut.Store(false)
+		r.poll(time.Minute)
+		r.wantStatus(Receiving)
+		r.wantHeard("text 801 ")
+	})
+}
+
+func TestUP9AHangingTelegramIsNotReceiving(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.fault(sandbox.Fault{Respond: sandbox.Respond{Hang: true}})
+		r.poll(2 * time.Minute)
+		r.wantStatus(NotReceiving)
+		r.sandbox.ClearFaults()
+		must(t, r.sandbox.Write(801, "x"))
+		r.poll(2 * time.Minute)
+		r.wantHeard("text 801 ")
+	})
+}
+
+func TestIDsThatJumpDownAreHeard(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.answers(words(2_000_000_000, 801))
+		r.answers(``)
+		r.answers(words(5, 802) + "," + words(6, 803))
+		r.answers(words(3, 804))
+		r.poll(time.Minute)
+		r.wantHeard("text 801 ", "text 802 ", "text 803 ", "text 804 ")
+		if got := fmt.Sprint(r.offsets()[:6]); got != "[0 2000000001 0 7 4 0]" {
+			t.Errorf("offsets %s", got)
+		}
+	})
+}
+
+func TestIDsAreKnownForTwoDays(t *testing.T) {
+	inRoom(t, func(r *room) {
+		for range 2 {
+			r.answers(words(7, 801))
+			r.poll(time.Minute)
+		}
+		r.wantHeard("text 801 ")
+		time.Sleep(48*time.Hour - 3*time.Minute)
+		r.answers(words(7, 801))
+		r.poll(time.Second)
+		r.wantHeard("text 801 ")
+		time.Sleep(3 * time.Minute)
+		r.answers(words(7, 801))
+		r.poll(time.Second)
+		r.wantHeard("text 801 ", "text 801 ")
+	})
+}
+
+func TestWhoRepeatsHimselfIsNotAskedInACircle(t *testing.T) {
+	for name, body := range map[string]string{
+		"the same for ever":   `{"ok":true,"result":[` + words(7, 801) + `]}`,
+		"nothing, at once":    `{"ok":true,"result":[]}`,
+		"no id":               `{"ok":true,"result":[{"message":{}}]}`,
+		"no list":             `{"ok":true,"result":{}}`,
+		"a page":              `<html>hello</html>`,
+		"the highest id":      `{"ok":true,"result":[{"update_id":9223372036854775807}]}`,
+		"broken in the first": `{"ok":true,"result":[{"update_id":7,"message":{"chat"`,
+	} {
+		inRoom(t, func(r *room) {
+			r.fault(sandbox.Fault{Method: "getUpdates", Respond: sandbox.Respond{Status: 200, Body: &body}})
+			r.poll(10 * time.Minute)
+			if n := len(r.calls("getUpdates")); n < 10 || n > 650 {
+				t.Errorf("%s: %d calls in ten minutes", name, n)
+			}
+		})
+	}
+}
+
+func TestPoisonIsStoredAndPassed(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.answers(`{"update_id":1,"message":"?"},{"update_id":2,"message":{"chat":{"id":1e99}}},null,5,{"update_id":3},` +
+			`{"update_id":4,"poll":{"id":[]}},{"update_id":"5"},` + words(6, 801))
+		r.poll(time.Minute)
+		r.wantHeard("text 801 ")
+		if got := fmt.Sprint(r.stored()); got != "[unreadable unreadable ignored ignored text]" {
+			t.Errorf("stored %s", got)
+		}
+		if got := r.offsets()[1]; got != 7 {
+			t.Errorf("confirmed up to %d", got)
+		}
+	})
+}
+
+func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
+	inRoom(t, func(r *room) {
+		for chat := range int64(3) {
+			must(t, r.sandbox.Write(801+chat, "x"))
+		}
+		fails := 3
+		r.effect = func(a Act) error {
+			if a.Chat == 802 && fails > 0 {
+				fails--
+				return errDiskFull
+			}
+			return nil
+		}
+		r.poll(time.Minute)
+		r.wantHeard("text 801 ", "text 802 ", "text 803 ")
+
+		fails = 1000
+		must(t, r.sandbox.Write(802, "y"))
+		r.poll(time.Hour)
+		r.wantStatus(NotReceiving)
+		fails = 0
+		r.poll(time.Minute)
+		r.wantHeard("text 801 ", "text 802 ", "text 803 ", "text 802 ")
+	})
+}
+
+func TestAnEffectThatAlwaysFailsIsSetAside(t *testing.T) {
+	for name, effect := range map[string]func(a Act) error{
+		"error": func(a Act) error { return errors.New("never") },
+		"panic": func(a Act) error { panic("hush") },
+	} {
+		inRoom(t, func(r *room) {
+			r.effect = func(a Act) error {
+				if a.Chat == 801 {
+					return effect(a)
+				}
+				return nil
+			}
+			must(t, r.sandbox.Write(801, "x"))
+			must(t, r.sandbox.Write(802, "x"))
+			r.poll(10 * time.Minute)
+			r.wantHeard("text 802 ")
+			if got := fmt.Sprint(r.stored()); got != "[unreadable text]" {
+				t.Errorf("%s: stored %s", name, got)
+			}
+		})
+	}
+}
+
+func TestPressedButtonsAreAnswered(t *testing.T) {
+	inRoom(t, func(r *room) {
+		sent := r.client.Call(context.Background(), callOf("sendMessage", map[string]any{"chat_id": 801, "text": "x"}))
+		if !sent.OK {
+			t.Fatal(sent.Detail)
+		}
+		must(t, r.sandbox.Press(801, sent.RemoteID, "x"))
+		r.poll(time.Minute)
+		r.wantHeard("press 801 ")
+		calls := r.calls("answerCallbackQuery")
+		if len(calls) != 1 || calls[0].Status != 200 {
+			t.Errorf("answered: %+v", calls)
+		}
+
+		r.fault(sandbox.Fault{Method: "answerCallbackQuery", Times: 1, Respond: sandbox.Respond{RetryAfter: seconds(600)}})
+		for range 3 {
+			must(t, r.sandbox.Press(801, sent.RemoteID, "x"))
+			r.poll(time.Minute)
+		}
+		if n := len(r.calls("answerCallbackQuery")); n != 2 {
+			t.Errorf("%d answers while the method had to wait", n-1)
+		}
+		if n := len(r.heard()); n != 4 {
+			t.Errorf("heard %d presses", n)
+		}
+	})
+}
+
+func TestNothingIsAskedWhileHeld(t *testing.T) {
+	inRoom(t, func(r *room) {
+		r.hold = errors.New("the database belongs to another bot")
+		r.poll(10 * time.Minute)
+		if n := len(r.sandbox.Calls()); n != 0 {
+			t.Errorf("%d calls", n)
+		}
+		if s := r.poller.Status(time.Now()); s.Code != NotReceiving || s.Detail != r.hold.Error() {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}
+
+func TestOnceTakesWhatWaits(t *testing.T) {
+	inRoom(t, func(r *room) {
+		for i := range 250 {
+			must(t, r.sandbox.Write(int64(1000+i), "x"))
+		}
+		before := time.Now()
+		n, err := r.poller.Once(context.Background())
+		if n != 250 || err != nil || len(r.heard()) != 250 {
+			t.Errorf("received %d, %v; heard %d", n, err, len(r.heard()))
+		}
+		if took := time.Since(before); took > 10*time.Second {
+			t.Errorf("it waited %v for more", took)
+		}
+		if info, _ := r.client.WebhookInfo(context.Background()); info.PendingUpdateCount != 0 {
+			t.Errorf("%d are not confirmed", info.PendingUpdateCount)
+		}
+		r.wire.cut.Store(true)
+		if _, err := r.poller.Once(context.Background()); err == nil {
+			t.Error("no error without a way to Telegram")
+		}
+	})
+}
