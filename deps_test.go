@@ -37,6 +37,9 @@ var rooms = map[string]room{
 		libraries: []string{"github.com/bojanz/currency"},
 	},
 	"internal/telegram/sandbox": {},
+	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram", "internal/outbox"}},
+	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
+		"internal/telegram", "internal/telegram/updates"}},
 	"internal/httpapi": {
 		rooms:     []string{"internal/database", "internal/idempotency", "internal/orders", "internal/outbox"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
