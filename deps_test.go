@@ -34,14 +34,13 @@ var rooms = map[string]room{
 	},
 	"internal/telegram/text": {
 		rooms:     []string{"internal/orders"},
-		libraries: []string{"github.com/bojanz/currency", "golang.org/x/net"},
+		libraries: []string{"github.com/bojanz/currency"},
 	},
-	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram"}},
-	"internal/conversation": {
-		rooms: []string{"internal/database", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/updates"},
-	},
-	"internal/lookout":          {},
-	"internal/telegram/sandbox": {libraries: []string{"golang.org/x/net"}},
+	"internal/telegram/sandbox": {},
+	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram", "internal/outbox"}},
+	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
+		"internal/telegram", "internal/telegram/updates"}},
+	"internal/lookout": {},
 	"internal/httpapi": {
 		rooms:     []string{"internal/database", "internal/idempotency", "internal/orders", "internal/outbox"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
@@ -54,6 +53,9 @@ var rooms = map[string]room{
 			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
 			"github.com/robfig/cron/v3", "golang.org/x/sync"},
 	},
+	// Examples for people who test against the sandbox; they know none of our rooms.
+	"examples/sandbox":    {},
+	"examples/sandbox/go": {libraries: []string{"github.com/go-telegram/bot"}},
 	// Stories that are told by tests alone.
 	"internal/fieldcases":     {},
 	"internal/outbox/pattern": {},

@@ -79,9 +79,9 @@ func workLeft(r outbox.Report, err error) error {
 		return nil
 	case err == nil:
 		err = errors.New("more has become due meanwhile")
-	case r.Due == 0 && held(err):
+	case r.Due == 0 && outbox.Held(err):
 		return nil // nothing is waiting for what holds up the channel
-	case !held(err):
+	case !outbox.Held(err):
 		return err
 	}
 	next := ""
@@ -89,18 +89,6 @@ func workLeft(r outbox.Report, err error) error {
 		next = "; it can go on at " + r.Next.UTC().Format(time.RFC3339)
 	}
 	return &codedError{exitWorkLeft, fmt.Errorf("work remains for %d recipients: %w%s", r.Due, err, next)}
-}
-
-// held says whether an error of a pass only means that something holds up the whole channel.
-func held(err error) bool {
-	for _, known := range []error{
-		outbox.ErrPaused, outbox.ErrOutage, outbox.ErrStopped, outbox.ErrGated, outbox.ErrIdentity, context.Canceled,
-	} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
 }
 
 // awaitOther waits until another process's sender has nothing due, or until it ends: then it

@@ -313,12 +313,21 @@ func (d *Dispatcher) Run(ctx context.Context, safety Schedule, told func(Report,
 	}
 }
 
+// Held says whether the error of a pass only means that something holds up the whole channel, or
+// that its context ended.
+func Held(err error) bool {
+	for _, known := range []error{ErrPaused, ErrOutage, ErrStopped, ErrGated, ErrGuarded, ErrIdentity, context.Canceled} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
 // patience is the least time between a pass that failed and the next.
 func patience(err error) time.Duration {
-	for _, known := range []error{ErrPaused, ErrOutage, ErrStopped, ErrGated, ErrGuarded, ErrIdentity} {
-		if errors.Is(err, known) {
-			return 10 * time.Millisecond // the report knows when it is worth while
-		}
+	if Held(err) {
+		return 10 * time.Millisecond // the report knows when it is worth while
 	}
 	return time.Second
 }

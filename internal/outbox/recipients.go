@@ -157,7 +157,7 @@ func (o *Outbox) move(tx database.Tx, from, to string) error {
 // that ended because it was dead or doubtful.
 func (o *Outbox) takeBack(tx database.Tx, address string) error {
 	r, err := o.Recipient(tx, address)
-	if err != nil {
+	if err != nil || r.Reason == RecipientStopped { // it has sent /stop meanwhile
 		return err
 	}
 	_, err = tx.Exec(`UPDATE outbox SET state = 'pending', reason = NULL, ended_at = NULL, sent_to = NULL

@@ -40,7 +40,7 @@ func (w *world) turn(c *chat, state ChatState) error {
 		w.tellMembership(c, before)
 	}
 	if before != state && before != ChatUnknown {
-		w.notice(c, noticeOf(before, state))
+		w.notice(c, noticeOf(c, before, state))
 	}
 	return nil
 }
@@ -49,7 +49,10 @@ func (w *world) turn(c *chat, state ChatState) error {
 func (c *chat) settled() error {
 	switch c.state {
 	case ChatDeactivated:
-		return impossible("the account of chat %d is deactivated", c.id)
+		if c.isGroup() {
+			return impossible("group %d is deleted", c.id)
+		}
+		return impossible("the account of chat %d is deleted", c.id)
 	case ChatMigrated:
 		return impossible("chat %d has become %d", c.id, c.migratedTo)
 	default:
@@ -64,13 +67,14 @@ func (s *Sandbox) Block(chatID int64) error { return s.turn(chatID, ChatBlocked)
 // unblocks the bot, a group takes it back or gives it its rights.
 func (s *Sandbox) Unblock(chatID int64) error { return s.turn(chatID, ChatOpen) }
 
-// Deactivate deletes the customer's account, for good. Bots are not told.
+// Deactivate deletes the customer's account, or the group, for good. Bots are not
+// told.
 func (s *Sandbox) Deactivate(chatID int64) error {
 	return s.act(chatID, func(w *world, c *chat) error {
 		if err := c.settled(); err != nil {
 			return err
 		}
-		w.notice(c, noticeOf(c.state, ChatDeactivated))
+		w.notice(c, noticeOf(c, c.state, ChatDeactivated))
 		c.state = ChatDeactivated
 		return nil
 	})

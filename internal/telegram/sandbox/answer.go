@@ -15,6 +15,7 @@ type answer struct {
 	retryAfter  string // the Retry-After header; empty means none
 	body        []byte
 	lost        bool // the connection is aborted instead
+	invented    bool // a fault's answer: the call did nothing
 }
 
 // lostAnswer aborts the connection without a byte.

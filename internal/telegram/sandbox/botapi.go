@@ -87,7 +87,8 @@ func (w *world) receive(botID int64, name string, p params, client <-chan struct
 		m = method{name: name, run: unknownMethod}
 	}
 	chatID, _ := p.chatParameter() // methods without a chat have none
-	record := &Call{BotID: botID, Method: m.name, ChatID: chatID, Params: p.logged()}
+	record := &Call{BotID: botID, Method: m.name, ChatID: chatID}
+	record.Params, record.Files = p.logged()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begin(record, time.Now())

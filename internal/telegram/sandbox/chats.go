@@ -14,7 +14,7 @@ const (
 	ChatUnknown     ChatState = "unknown"     // 400 chat not found
 	ChatOpen        ChatState = "open"        // takes messages
 	ChatBlocked     ChatState = "blocked"     // 403 bot was blocked by the user
-	ChatDeactivated ChatState = "deactivated" // 403 user is deactivated
+	ChatDeactivated ChatState = "deactivated" // 403 user is deactivated, or the group chat was deleted
 	ChatKicked      ChatState = "kicked"      // 403 bot was kicked from the … chat
 	ChatRestricted  ChatState = "restricted"  // 400 not enough rights …
 	ChatMigrated    ChatState = "migrated"    // 400 with migrate_to_chat_id
@@ -26,6 +26,7 @@ type chat struct {
 	state      ChatState
 	migratedTo int64
 	lines      []line
+	delivered  int    // messages of bots so far
 	changed    uint64 // world.changes when the latest line was added
 }
 
@@ -64,6 +65,8 @@ func (c *chat) object() chatObject {
 	return object
 }
 
+func (o chatObject) name() string { return o.FirstName + o.Title } // it has one of them
+
 // chat returns the chat with an id, making it in the state of a chat that
 // nobody has touched.
 func (w *world) chat(id int64) *chat {
@@ -87,6 +90,9 @@ func (c *chat) access(restricted string) *apiError {
 	case ChatBlocked:
 		return forbidden("bot was blocked by the user")
 	case ChatDeactivated:
+		if c.isGroup() {
+			return forbidden("the group chat was deleted")
+		}
 		return forbidden("user is deactivated")
 	case ChatKicked:
 		return forbidden(fmt.Sprintf("bot was kicked from the %s chat", c.groupWord()))

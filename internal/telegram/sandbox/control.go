@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -15,21 +16,26 @@ import (
 func (s *Sandbox) controlRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", pageFile("index.html"))
-	mux.HandleFunc("GET /sandbox/page.js", pageFile("page.js"))
-	mux.HandleFunc("GET /sandbox/page.css", pageFile("page.css"))
+	for _, name := range pageParts() {
+		mux.HandleFunc("GET /sandbox/page/"+name, pageFile(name))
+	}
 	mux.HandleFunc("DELETE /sandbox", s.reset)
 	mux.HandleFunc("GET /sandbox/messages", s.showMessages)
 	mux.HandleFunc("GET /sandbox/calls", s.showCalls)
+	mux.HandleFunc("GET /sandbox/calls/{id}", s.showCall)
 	mux.HandleFunc("GET /sandbox/stats", s.showStats)
 	mux.HandleFunc("GET /sandbox/limits", s.showLimits)
 	mux.HandleFunc("PUT /sandbox/limits", s.putLimits)
 	mux.HandleFunc("GET /sandbox/faults", s.showFaults)
 	mux.HandleFunc("POST /sandbox/faults", s.postFault)
 	mux.HandleFunc("DELETE /sandbox/faults", s.deleteFaults)
-	mux.HandleFunc("GET /sandbox/chats", s.showChats)
+	mux.HandleFunc("DELETE /sandbox/faults/{id}", s.deleteFault)
+	mux.HandleFunc("GET /sandbox/overview", s.showOverview)
 	mux.HandleFunc("GET /sandbox/chats/{id}", s.showChat)
 	mux.HandleFunc("POST /sandbox/chats/{id}/{act}", s.postAct)
-	return mux
+	// Pages of other origins that a browser has open must not act here. Programs
+	// are not browsers and pass.
+	return http.NewCrossOriginProtection().Handler(mux)
 }
 
 func (s *Sandbox) reset(rw http.ResponseWriter, _ *http.Request) {
@@ -37,10 +43,16 @@ func (s *Sandbox) reset(rw http.ResponseWriter, _ *http.Request) {
 	rw.WriteHeader(http.StatusNoContent)
 }
 
-// showMessages lists what was delivered, of one chat with chatId. With wait it
-// answers as soon as there is one, or with an empty list in the end.
+// showMessages lists what was delivered, of one chat with chatId, beyond one
+// message with after. With wait it answers as soon as there is one, or with an
+// empty list in the end.
 func (s *Sandbox) showMessages(rw http.ResponseWriter, r *http.Request) {
 	chatID, err := queryChat(r)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, err)
+		return
+	}
+	after, err := queryMessage(r)
 	if err != nil {
 		refuse(rw, http.StatusUnprocessableEntity, err)
 		return
@@ -52,7 +64,7 @@ func (s *Sandbox) showMessages(rw http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	show(rw, http.StatusOK, s.WaitMessages(ctx, chatID))
+	show(rw, http.StatusOK, s.waitMessages(ctx, chatID, after))
 }
 
 // showCalls lists the calls, of one chat with chatId and of one method with
@@ -71,6 +83,20 @@ func (s *Sandbox) showCalls(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	show(rw, http.StatusOK, calls)
+}
+
+// showCall gives one call.
+func (s *Sandbox) showCall(rw http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, fmt.Errorf("%q is no call id", r.PathValue("id")))
+		return
+	}
+	if c, known := s.call(id); known {
+		show(rw, http.StatusOK, c)
+		return
+	}
+	refuse(rw, http.StatusNotFound, fmt.Errorf("call %d is not known, or forgotten", id))
 }
 
 func (s *Sandbox) showStats(rw http.ResponseWriter, _ *http.Request) {
@@ -120,6 +146,19 @@ func (s *Sandbox) deleteFaults(rw http.ResponseWriter, _ *http.Request) {
 	rw.WriteHeader(http.StatusNoContent)
 }
 
+func (s *Sandbox) deleteFault(rw http.ResponseWriter, r *http.Request) {
+	id, err := strconv.Atoi(r.PathValue("id"))
+	if err != nil {
+		refuse(rw, http.StatusUnprocessableEntity, fmt.Errorf("%q is no fault id", r.PathValue("id")))
+		return
+	}
+	if !s.RemoveFault(id) {
+		refuse(rw, http.StatusNotFound, fmt.Errorf("fault %d is not in force", id))
+		return
+	}
+	rw.WriteHeader(http.StatusNoContent)
+}
+
 // queryChat reads ?chatId=, zero when there is none.
 func queryChat(r *http.Request) (int64, error) {
 	text := r.FormValue("chatId")
@@ -129,6 +168,19 @@ func queryChat(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id == 0 {
 		return 0, errors.New("chatId must be a chat id")
+	}
+	return id, nil
+}
+
+// queryMessage reads ?after=, zero when there is none.
+func queryMessage(r *http.Request) (int64, error) {
+	text := r.FormValue("after")
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 0 {
+		return 0, errors.New("after must be a message id")
 	}
 	return id, nil
 }

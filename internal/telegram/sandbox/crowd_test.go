@@ -40,7 +40,7 @@ func TestCrowd(t *testing.T) {
 				r.Calls()
 				r.Messages()
 				r.Faults()
-				crowd.control(http.MethodGet, "/sandbox/chats?wait=1s", "", 200, nil)
+				crowd.control(http.MethodGet, "/sandbox/overview?wait=1s&q=x", "", 200, nil)
 			}
 		})
 		all.Wait()

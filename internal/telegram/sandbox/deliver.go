@@ -30,6 +30,9 @@ func (c *call) deliver(out outgoing) (any, *apiError) {
 	if err := out.checkText(formatted{m.VisibleText, m.entities}); err != nil {
 		return nil, err
 	}
+	if err := c.checkReply(m.ChatID); err != nil {
+		return nil, err
+	}
 	if m.ReceivedAt, err = c.takeSlot(m.ChatID); err != nil {
 		return nil, err
 	}
@@ -67,6 +70,7 @@ func (c *call) compose(out outgoing) (*Message, *apiError) {
 		VisibleText: text.text,
 		ParseMode:   c.params.parseMode(),
 		ReplyMarkup: markup,
+		sentBy:      c.record.CallID,
 		entities:    text.entities,
 		file:        out.file,
 	}, nil

@@ -28,6 +28,7 @@ func editMessageText(c *call) (any, *apiError) {
 	}
 	m.Text, m.VisibleText, m.ParseMode = edited.Text, edited.VisibleText, edited.ParseMode
 	m.ReplyMarkup, m.entities, m.EditedAt = edited.ReplyMarkup, edited.entities, time.Now()
+	m.editedBy = c.record.CallID
 	w.touch(w.chat(m.ChatID))
 	return w.object(m), nil
 }

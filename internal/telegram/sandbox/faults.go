@@ -100,6 +100,7 @@ func (s *Sandbox) addFault(f Fault) (ActiveFault, error) {
 	w.faultIDs++
 	added := &ActiveFault{FaultID: w.faultIDs, Fault: f, AddedAt: time.Now()}
 	w.faults = append(w.faults, added)
+	w.note()
 	return *added, nil
 }
 
@@ -109,6 +110,11 @@ func (s *Sandbox) Faults() []ActiveFault {
 	w := s.current()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.activeFaults()
+}
+
+// activeFaults copies the faults in force; w.mu is held.
+func (w *world) activeFaults() []ActiveFault {
 	w.dropSpentFaults(time.Now())
 	list := make([]ActiveFault, 0, len(w.faults))
 	for _, f := range w.faults {
@@ -117,12 +123,28 @@ func (s *Sandbox) Faults() []ActiveFault {
 	return list
 }
 
+// RemoveFault ends one fault. It is false when that is not in force.
+func (s *Sandbox) RemoveFault(faultID int) bool {
+	w := s.current()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dropSpentFaults(time.Now())
+	i := slices.IndexFunc(w.faults, func(f *ActiveFault) bool { return f.FaultID == faultID })
+	if i < 0 {
+		return false
+	}
+	w.faults = slices.Delete(w.faults, i, i+1)
+	w.note()
+	return true
+}
+
 // ClearFaults ends all faults. Calls that already hang go on hanging.
 func (s *Sandbox) ClearFaults() {
 	w := s.current()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faults = nil
+	w.note()
 }
 
 func (w *world) dropSpentFaults(now time.Time) {

@@ -66,7 +66,7 @@ func inlineRows(list []json.RawMessage) ([][]json.RawMessage, *apiError) {
 		}
 	}
 	if total > maxButtons {
-		return nil, badRequest("REPLY_MARKUP_TOO_LONG")
+		return nil, badRequest("reply markup is too long")
 	}
 	return rows, nil
 }

@@ -37,7 +37,7 @@ func TestKeyboards(t *testing.T) {
 		`{"keyboard":[[{"text":""}]]}`:                                         "keyboard button text must be non-empty",
 		`{"keyboard":["x"]}`:                                                   "can't parse reply keyboard: a row must be an Array",
 		`{"keyboard":[[7]]}`:                                                   "can't parse keyboard button: KeyboardButton must be an Object",
-		`{"inline_keyboard":[[` + strings.TrimSuffix(strings.Repeat(`{"text":"x","pay":true},`, 101), ",") + `]]}`: "REPLY_MARKUP_TOO_LONG",
+		`{"inline_keyboard":[[` + strings.TrimSuffix(strings.Repeat(`{"text":"x","pay":true},`, 101), ",") + `]]}`: "reply markup is too long",
 	} {
 		r := newRig(t, Options{})
 		answer := r.call("sendMessage", fields{"chat_id": 7, "text": "x", "reply_markup": markup})

@@ -49,7 +49,7 @@ func TestNoWindowIsExceeded(t *testing.T) {
 }
 
 // checkWindows counts by brute force.
-func checkWindows(t *rapid.T, limits Limits, slots []slot) {
+func checkWindows(t interface{ Fatalf(string, ...any) }, limits Limits, slots []slot) {
 	count := func(from slot, span time.Duration, matches func(slot) bool) int {
 		n := 0
 		for _, s := range slots {

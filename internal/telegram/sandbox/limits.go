@@ -140,5 +140,6 @@ func (s *Sandbox) changeLimits(change func(*Limits) error) error {
 		return err
 	}
 	w.limits = limits
+	w.note()
 	return nil
 }

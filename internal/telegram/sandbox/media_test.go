@@ -55,8 +55,8 @@ func TestUploads(t *testing.T) {
 		t.Errorf("%+v", sent)
 	}
 	r.accepted(r.call("sendPhoto", fields{"chat_id": 7, "photo": "https://shop.example/tea.jpg"}), nil)
-	if params := r.Calls()[0].Params; params["document"] != "file invoice.pdf, 1000 bytes" {
-		t.Errorf("%v", params)
+	if c := r.Calls()[0]; c.Params["document"] != "file invoice.pdf, 1000 bytes" || len(c.Files) != 1 || c.Files[0] != "document" {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -30,6 +30,8 @@ type Message struct {
 	ReceivedAt  time.Time       `json:"receivedAt"`        // when it took its place in the limits
 	EditedAt    time.Time       `json:"editedAt,omitzero"` // the texts are those of the latest edit
 
+	sentBy   uint64 // the call that sent it
+	editedBy uint64 // the call of the latest edit; zero without one
 	entities []entity
 	file     *sentFile
 }
@@ -78,15 +80,19 @@ func (w *world) object(m *Message) messageObject {
 	return object
 }
 
-// message finds a bot's message by its place; w.mu is held. Ids are given in
-// the order of delivery, in all chats together.
+// message finds a bot's message by its place; w.mu is held.
 func (w *world) message(chatID, messageID int64) *Message {
-	list := w.messages.entries
-	i, found := slices.BinarySearchFunc(list, messageID, func(m *Message, id int64) int {
-		return cmp.Compare(m.MessageID, id)
-	})
-	if !found || list[i].ChatID != chatID {
+	i, found := w.messageIndex(messageID)
+	if !found || w.messages.entries[i].ChatID != chatID {
 		return nil
 	}
-	return list[i]
+	return w.messages.entries[i]
+}
+
+// messageIndex is where a message is, or would be, among those that are kept;
+// w.mu is held. Ids are given in the order of delivery, in all chats together.
+func (w *world) messageIndex(messageID int64) (index int, found bool) {
+	return slices.BinarySearchFunc(w.messages.entries, messageID, func(m *Message, id int64) int {
+		return cmp.Compare(m.MessageID, id)
+	})
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -188,17 +190,18 @@ func (p params) flag(name string) bool {
 	return false
 }
 
-// logged is what the call log keeps: the values, and a line for each file.
-func (p params) logged() map[string]string {
+// logged is what the call log keeps: the values, and a line for each file, with
+// the names of those that are files.
+func (p params) logged() (shown map[string]string, files []string) {
 	if len(p.values)+len(p.files) == 0 {
-		return nil
+		return nil, nil
 	}
-	shown := make(map[string]string, len(p.values)+len(p.files))
-	for name, value := range p.values {
-		shown[name] = value
-	}
+	shown = make(map[string]string, len(p.values)+len(p.files))
+	maps.Copy(shown, p.values)
 	for name, file := range p.files {
 		shown[name] = fmt.Sprintf("file %s, %d bytes", file.name, file.size)
+		files = append(files, name)
 	}
-	return shown
+	slices.Sort(files)
+	return shown, files
 }

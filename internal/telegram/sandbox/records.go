@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -24,6 +26,7 @@ type Call struct {
 	Method     string            `json:"method"` // as Telegram spells it; an unknown one as it came
 	ChatID     int64             `json:"chatId,omitempty"`
 	Params     map[string]string `json:"params,omitempty"`
+	Files      []string          `json:"files,omitempty"` // the names of those Params that were uploads
 	ReceivedAt time.Time         `json:"receivedAt"`
 	AnsweredAt time.Time         `json:"answeredAt,omitzero"`
 	Outcome    Outcome           `json:"outcome"`
@@ -49,16 +52,21 @@ func (s *Sandbox) Messages() []Message {
 	w := s.current()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.messagesOf(0)
+	return w.messagesOf(0, 0)
 }
 
 // WaitMessages returns the messages delivered to a chat (zero for any) as soon
 // as there is one. It returns none when the context or the sandbox ends first.
 func (s *Sandbox) WaitMessages(ctx context.Context, chatID int64) []Message {
+	return s.waitMessages(ctx, chatID, 0)
+}
+
+// waitMessages is WaitMessages for those with an id above after.
+func (s *Sandbox) waitMessages(ctx context.Context, chatID, after int64) []Message {
 	w := s.current()
 	for {
 		w.mu.Lock()
-		found, changed := w.messagesOf(chatID), w.changed
+		found, changed := w.messagesOf(chatID, after), w.changed
 		w.mu.Unlock()
 		if len(found) > 0 {
 			return found
@@ -102,10 +110,19 @@ func (w *world) wake() {
 	w.changed = make(chan struct{})
 }
 
-// messagesOf copies the messages of a chat, or of all for zero; w.mu is held.
-func (w *world) messagesOf(chatID int64) []Message {
+// note tells those who follow the page, too, that there is something new; w.mu
+// is held.
+func (w *world) note() {
+	w.changes++
+	w.wake()
+}
+
+// messagesOf copies the messages of a chat, or of all for zero, with an id above
+// after; w.mu is held.
+func (w *world) messagesOf(chatID, after int64) []Message {
 	found := []Message{}
-	for _, m := range w.messages.entries {
+	first, _ := w.messageIndex(after + 1)
+	for _, m := range w.messages.entries[first:] {
 		if chatID == 0 || m.ChatID == chatID {
 			found = append(found, *m)
 		}
@@ -126,6 +143,19 @@ func (s *Sandbox) Calls() []Call {
 	return calls
 }
 
+// call finds a call by its id, unless it was forgotten.
+func (s *Sandbox) call(id uint64) (Call, bool) {
+	w := s.current()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.calls.entries
+	i, found := slices.BinarySearchFunc(list, id, func(c *Call, id uint64) int { return cmp.Compare(c.CallID, id) })
+	if !found {
+		return Call{}, false
+	}
+	return *list[i], true
+}
+
 // Stats returns the counters.
 func (s *Sandbox) Stats() Stats {
 	w := s.current()
@@ -143,7 +173,10 @@ func (w *world) keep(m *Message) {
 	// A held message may be kept a little after its slot, so what is pruned must
 	// be well out of reach.
 	w.recent.prune(m.ReceivedAt.Add(-2 * time.Second))
-	w.show(w.chat(m.ChatID), line{author: authorBot, id: m.MessageID, message: m})
+	w.traffic.second(m.ReceivedAt).Delivered++
+	c := w.chat(m.ChatID)
+	c.delivered++
+	w.show(c, line{author: authorBot, id: m.MessageID, message: m})
 }
 
 // begin records that a call was received; w.mu is held.
@@ -157,6 +190,7 @@ func (w *world) begin(c *Call, at time.Time) {
 	w.calls.add(c, size)
 	w.stats.Calls++
 	w.stats.OpenCalls++
+	w.traffic.second(at).Calls++
 	w.wake()
 }
 
@@ -164,20 +198,23 @@ func (w *world) begin(c *Call, at time.Time) {
 func (w *world) finish(c *Call, a answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	defer w.wake()
+	defer w.note()
 	w.stats.OpenCalls--
-	c.AnsweredAt, c.Outcome = time.Now(), OutcomeAnswered
-	if a.lost {
-		c.Outcome = OutcomeDropped
-	} else if a.status == http.StatusTooManyRequests {
-		w.stats.TooManyRequests++
-	}
-	c.Status = a.status
+	c.AnsweredAt, c.Outcome, c.Status = time.Now(), OutcomeAnswered, a.status
 	switch {
 	case len(a.body) == 0:
 	case json.Valid(a.body):
 		c.Answer = a.body
 	default:
 		c.Answer = encode(string(a.body))
+	}
+	if a.lost {
+		c.Outcome = OutcomeDropped
+	} else if a.status == http.StatusTooManyRequests {
+		w.stats.TooManyRequests++
+		w.traffic.refuse(c)
+	}
+	if c.ChatID != 0 && (a.lost || a.invented || a.status != http.StatusOK) {
+		w.showFailure(c, a)
 	}
 }

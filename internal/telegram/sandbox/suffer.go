@@ -13,14 +13,14 @@ func (c *call) suffer(f Fault, broken *apiError) answer {
 	r := f.Respond
 	if r.Hang {
 		c.hang()
-		return lostAnswer
+		return answer{lost: true, invented: true}
 	}
 	if !c.world.sleepUntil(time.Now().Add(r.Delay)) {
 		return lostAnswer
 	}
 	switch {
 	case r.Drop == DropBefore:
-		return lostAnswer
+		return answer{lost: true, invented: true}
 	case r.Drop == DropAfter:
 		done := c.process(broken)
 		done.lost = true
@@ -29,6 +29,7 @@ func (c *call) suffer(f Fault, broken *apiError) answer {
 		return c.process(broken)
 	}
 	a := r.answer()
+	a.invented = true
 	if a.status == http.StatusTooManyRequests && r.RetryAfter != nil {
 		c.announce(*r.RetryAfter)
 	}

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -14,21 +16,26 @@ type author string
 const (
 	authorBot      author = "bot"
 	authorCustomer author = "customer"
-	authorNotice   author = "notice" // what happened, said by nobody
+	authorNotice   author = "notice"  // what happened, said by nobody
+	authorFailure  author = "failure" // a call that was refused or whose answer was lost
 )
 
 // line is one line of a chat as the page shows it.
 type line struct {
+	key      uint64 // in the order of appearance
 	author   author
 	id       int64 // message_id; zero for a notice
 	text     string
 	entities []entity
 	at       time.Time
 	message  *Message // a bot's message, which may be edited later
+	call     *Call    // the latest call of a failure
+	times    int      // how often in a row the failure happened
 }
 
 // lineView is a line on the wire.
 type lineView struct {
+	Key         uint64          `json:"key"`
 	Author      author          `json:"author"`
 	MessageID   int64           `json:"messageId,omitempty"`
 	Kind        MessageKind     `json:"kind,omitempty"`
@@ -38,13 +45,27 @@ type lineView struct {
 	ReplyMarkup json.RawMessage `json:"replyMarkup,omitempty"`
 	At          time.Time       `json:"at"`
 	EditedAt    time.Time       `json:"editedAt,omitzero"`
+	BotID       int64           `json:"botId,omitempty"`
+	CallID      uint64          `json:"callId,omitempty"`     // the call behind it
+	EditCallID  uint64          `json:"editCallId,omitempty"` // and that of the latest edit
+	Status      int             `json:"status,omitempty"`     // of a failure; zero if the answer was lost
+	Times       int             `json:"times,omitempty"`
 }
 
 func (l line) view() lineView {
-	view := lineView{Author: l.author, MessageID: l.id, Text: l.text, Entities: l.entities, At: l.at}
+	view := lineView{
+		Key: l.key, Author: l.author, MessageID: l.id, Text: l.text, Entities: l.entities, At: l.at, Times: l.times,
+	}
+	if c := l.call; c != nil {
+		view.BotID, view.CallID = c.BotID, c.CallID
+		if c.Outcome == OutcomeAnswered {
+			view.Status = c.Status
+		}
+	}
 	if m := l.message; m != nil {
 		view.Kind, view.Text, view.Entities = m.Kind, m.VisibleText, m.entities
 		view.ReplyMarkup, view.EditedAt = m.ReplyMarkup, m.EditedAt
+		view.BotID, view.CallID, view.EditCallID = m.BotID, m.sentBy, m.editedBy
 		if m.file != nil {
 			view.FileName = m.file.name
 		}
@@ -54,7 +75,8 @@ func (l line) view() lineView {
 
 // show adds a line to a chat; w.mu is held.
 func (w *world) show(c *chat, l line) {
-	l.at = time.Now()
+	w.lastLine++
+	l.key, l.at = w.lastLine, time.Now()
 	if len(c.lines) >= maxLines {
 		c.lines = append(c.lines[:0], c.lines[len(c.lines)-maxLines+1:]...)
 	}
@@ -64,20 +86,63 @@ func (w *world) show(c *chat, l line) {
 
 // touch notes that there is something new to see in a chat; w.mu is held.
 func (w *world) touch(c *chat) {
-	w.changes++
+	w.note()
 	c.changed = w.changes
-	w.wake()
 }
 
 // notice adds a line that nobody said; w.mu is held.
 func (w *world) notice(c *chat, text string) { w.show(c, line{author: authorNotice, text: text}) }
 
+// showFailure adds a line about a call that was refused or lost its answer. The
+// same again is counted in the line there is, so that a bot that insists does
+// not push everything else out of sight. w.mu is held.
+func (w *world) showFailure(call *Call, a answer) {
+	c, text := w.chat(call.ChatID), call.Method+": "+a.summary(call)
+	if n := len(c.lines); n > 0 && c.lines[n-1].author == authorFailure && c.lines[n-1].text == text {
+		last := &c.lines[n-1]
+		last.call, last.at = call, time.Now()
+		last.times++
+		w.touch(c)
+		return
+	}
+	w.show(c, line{author: authorFailure, text: text, call: call, times: 1})
+}
+
+// summary says in one line how a call failed.
+func (a answer) summary(call *Call) string {
+	switch {
+	case a.lost && a.invented:
+		return "the connection was lost before anything was done"
+	case a.lost && a.status == 0:
+		return "the call was cut off"
+	case a.lost && a.status == http.StatusOK:
+		return "done, but its answer was lost"
+	case a.lost:
+		return fmt.Sprintf("answered %d, but the answer was lost", a.status)
+	}
+	var shape struct {
+		OK          bool   `json:"ok"`
+		Description string `json:"description"`
+	}
+	switch err := json.Unmarshal(call.Answer, &shape); {
+	case err == nil && shape.Description != "":
+		return fmt.Sprintf("%d %s", a.status, shape.Description)
+	case err == nil && shape.OK:
+		return fmt.Sprintf("%d, though nothing was done", a.status)
+	default:
+		return fmt.Sprintf("%d with a body that is not the Bot API's", a.status)
+	}
+}
+
 // noticeOf is what a turn from one state to another looks like in the chat.
-func noticeOf(before, state ChatState) string {
+func noticeOf(c *chat, before, state ChatState) string {
 	switch state {
 	case ChatBlocked:
 		return "The customer blocked the bot."
 	case ChatDeactivated:
+		if c.isGroup() {
+			return "The group was deleted."
+		}
 		return "The account was deleted."
 	case ChatKicked:
 		return "The bot was removed."

@@ -30,10 +30,12 @@ type world struct {
 	stats     Stats
 	recent    window // deliveries of the last seconds, for maxPerSecond
 	began     time.Time
-	changes   uint64        // lines shown in the chats so far
-	changed   chan struct{} // closed and replaced when stats or chats have changed
+	changes   uint64        // what the page shows has changed so often
+	changed   chan struct{} // closed and replaced at each change, and when a call begins
+	traffic   traffic
 
 	lastCall    uint64
+	lastLine    uint64
 	lastMessage int64
 	firstUpdate int64 // the id of the first update of each bot
 }

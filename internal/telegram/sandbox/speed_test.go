@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// BenchmarkPace makes 2,000 sendMessage calls a second on loopback and reports
+// how long they take, the client's half of the work included. A call's time
+// counts from the moment it was due, so one that is slow also counts for those
+// it holds up. Run it with -benchtime=20000x -cpu=2.
+func BenchmarkPace(b *testing.B) {
+	const perSecond, clients = 2000, 64
+	s := New(Options{})
+	server := httptest.NewServer(s)
+	defer func() { s.Close(); server.Close() }()
+	if err := s.SetLimits(Limits{BotPerSecond: 100_000, ChatPerSecond: 1000, ChatBurst: 100}); err != nil {
+		b.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	defer client.CloseIdleConnections()
+
+	due := make(chan time.Time, b.N)
+	times := make([]time.Duration, 0, b.N)
+	var mu sync.Mutex // guards times
+	var all sync.WaitGroup
+	for id := range clients {
+		all.Go(func() {
+			body := "chat_id=" + strconv.Itoa(id+1) + "&parse_mode=HTML&text=<b>Order</b> A-1001 is on its way"
+			for at := range due {
+				response, err := client.Post(server.URL+token+"sendMessage", "application/x-www-form-urlencoded", strings.NewReader(body))
+				if err != nil {
+					b.Error(err)
+					continue
+				}
+				_, _ = io.Copy(io.Discard, response.Body) // or the connection is not used again
+				_ = response.Body.Close()
+				if response.StatusCode != http.StatusOK {
+					b.Errorf("answered %s", response.Status)
+				}
+				mu.Lock()
+				times = append(times, time.Since(at))
+				mu.Unlock()
+			}
+		})
+	}
+	b.ResetTimer()
+	start := time.Now()
+	for i := range b.N {
+		at := start.Add(time.Duration(i) * time.Second / perSecond)
+		time.Sleep(time.Until(at))
+		due <- at
+	}
+	close(due)
+	all.Wait()
+	spent := time.Since(start)
+	b.StopTimer()
+
+	if len(times) == 0 {
+		return
+	}
+	slices.Sort(times)
+	milliseconds := func(share float64) float64 {
+		return float64(times[int(share*float64(len(times)-1))]) / float64(time.Millisecond)
+	}
+	b.ReportMetric(milliseconds(0.50), "p50-ms")
+	b.ReportMetric(milliseconds(0.99), "p99-ms")
+	b.ReportMetric(float64(len(times))/spent.Seconds(), "calls/s")
+}
