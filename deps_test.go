@@ -51,7 +51,7 @@ var rooms = map[string]room{
 			"internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/caarlos0/env/v11",
 			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
-			"github.com/robfig/cron/v3", "golang.org/x/sync"},
+			"github.com/robfig/cron/v3", "golang.org/x/sync", "golang.org/x/sys"},
 	},
 	// Examples for people who test against the sandbox; they know none of our rooms.
 	"examples/sandbox":    {},
