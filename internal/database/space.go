@@ -7,24 +7,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Full says whether the last write of this process failed because the disk is full.
-func (db *DB) Full() bool { return db.full.Load() }
+// fullFor is how long a full disk counts as one after a write that failed: a smaller one may still
+// find room beside it.
+const fullFor = 10 * time.Second
 
-// noteFull keeps Full up to date after a write. Only a success, or a commit that failed for want of
-// room, says something.
+// Full says whether writes of this process fail because the disk is full.
+func (db *DB) Full() bool {
+	failed := db.full.Load()
+	return failed != nil && (!failed.over.Load() || time.Since(failed.at) < fullFor)
+}
+
+// fullness is a write that failed for want of room.
+type fullness struct {
+	at   time.Time
+	over atomic.Bool // a later one did not
+}
+
+// noteFull keeps Full up to date after a write. Only a success, or a failure for want of room, says
+// something.
 func (db *DB) noteFull(err error) {
 	var e *sqlite.Error
-	switch {
-	case err == nil:
-		db.full.Store(false)
-	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL:
-		db.full.Store(true)
+	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL {
+		db.full.Store(&fullness{at: time.Now()})
+	} else if failed := db.full.Load(); err == nil && failed != nil {
+		failed.over.Store(true)
 	}
 }
 
