@@ -59,7 +59,7 @@ const giveBackPages = 64
 // incremental vacuum. What was done remains when ctx ends it, or the disk is full.
 func (db *DB) GiveBack(ctx context.Context) error {
 	for {
-		free := 0
+		free, began := 0, time.Now()
 		err := db.Write(ctx, func(tx Tx) error {
 			rows, err := tx.Query(fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, giveBackPages))
 			if err != nil {
@@ -77,6 +77,9 @@ func (db *DB) GiveBack(ctx context.Context) error {
 		}
 		if free < giveBackPages {
 			return db.TrimLog(ctx)
+		}
+		if err := leaveRoom(ctx, time.Since(began)); err != nil {
+			return err
 		}
 	}
 }

@@ -3,8 +3,9 @@ package fieldcases
 import (
 	"context"
 	"fmt"
-	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,31 +66,46 @@ func TestAPythonProgramInsertsBesideFiftyClients(t *testing.T) {
 	}
 }
 
-// The example of the README, as it is: its row is noticed at once and sent.
-func TestTheExampleInPython(t *testing.T) {
+// The examples of the README, as they are: their row is noticed at once and sent.
+func TestTheExamplesOfTheSQLDoor(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	v := s.serve()
-	example, err := filepath.Abs("../../examples/insert.py")
-	if err != nil {
-		t.Fatal(err)
+	for _, language := range []struct {
+		name, script string
+		run          func(t *testing.T, args ...string) (string, error)
+	}{{"Python", "insert.py", python}, {"PHP", "insert.php", php}} {
+		t.Run(language.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			v := s.serve()
+			example, err := filepath.Abs("../../examples/" + language.script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"queued\n", "already queued before\n"} {
+				out, err := language.run(t, example, s.database(), "7900000001", "Welcome, Anna <3!")
+				if err != nil || out != want {
+					t.Fatalf("run %d printed %q, %v", i+1, out, err)
+				}
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			sent := s.sandbox.WaitMessages(ctx, 7900000001)
+			if len(sent) != 1 || sent[0].VisibleText != "Welcome, Anna <3!" {
+				t.Errorf("delivered: %+v", sent)
+			}
+			if err := v.stop(); err != nil {
+				t.Errorf("the service ended with %v\n%s", err, v.log)
+			}
+		})
 	}
-	if _, err := os.Stat(example); err != nil {
-		t.Fatal(err)
+}
+
+// php runs a script, or skips the test where PHP or its driver is missing.
+func php(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	if out, err := exec.Command("php", "-m").Output(); err != nil || !strings.Contains(string(out), "pdo_sqlite") {
+		t.Skip("needs php with pdo_sqlite (Debian: php-cli, php-sqlite3)")
 	}
-	for i, want := range []string{"queued\n", "already queued before\n"} {
-		out, err := python(t, example, s.database(), "7900000001", "Welcome, Anna <3!")
-		if err != nil || out != want {
-			t.Fatalf("run %d printed %q, %v", i+1, out, err)
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	sent := s.sandbox.WaitMessages(ctx, 7900000001)
-	if len(sent) != 1 || sent[0].VisibleText != "Welcome, Anna <3!" {
-		t.Errorf("delivered: %+v", sent)
-	}
-	if err := v.stop(); err != nil {
-		t.Errorf("the service ended with %v\n%s", err, v.log)
-	}
+	out, err := exec.Command("php", args...).CombinedOutput() //nolint:gosec // our own script
+	return string(out), err
 }
