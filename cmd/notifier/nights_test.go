@@ -256,7 +256,12 @@ func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.serve(ctx, door{l, httpapi.NewServer(h.api, h.log)}) }()
-	defer func() { cancel(); <-ended }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
 	b.await("") // all is well
 	v := &service{t: t, url: "http://" + l.Addr().String(), out: log, log: log}
 	setRoom := func(pages int) {

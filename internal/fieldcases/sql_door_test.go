@@ -3,6 +3,7 @@ package fieldcases
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -108,4 +109,36 @@ func php(t *testing.T, args ...string) (string, error) {
 	}
 	out, err := exec.Command("php", args...).CombinedOutput() //nolint:gosec // our own script
 	return string(out), err
+}
+
+// SQLite 3.31 of January 2020 is the oldest that the schema promises to work with. Its sources come
+// with an old driver for Go, in a module of its own.
+func TestTheOldestSQLiteReadsAndWritesBesideTheService(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("needs a C compiler")
+	}
+	program := filepath.Join(t.TempDir(), "oldsqlite")
+	c := exec.Command("go", "build", "-tags", "json1", "-o", program, ".") //nolint:gosec // our own program
+	c.Dir, c.Env = "testdata/oldsqlite", append(os.Environ(), "CGO_ENABLED=1", "CGO_CFLAGS=-O0 -w", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Skipf("needs github.com/mattn/go-sqlite3 v2.0.3 and a C library to build it with: %v\n%s", err, out)
+	}
+	s := newSite(t)
+	v := s.serve()
+	out, err := exec.Command(program, s.database()).CombinedOutput() //nolint:gosec // our own program
+	if err != nil || !strings.HasPrefix(string(out), "3.31.") || !strings.Contains(string(out), " ok ") {
+		t.Fatalf("it says %s, %v", out, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if sent := s.sandbox.WaitMessages(ctx, 7900000001); len(sent) != 1 || sent[0].VisibleText != "Greetings from 2020" {
+		t.Errorf("delivered: %+v", sent)
+	}
+	if out, err := exec.Command(program, s.database()).CombinedOutput(); err != nil || !strings.Contains(string(out), " ok sent") { //nolint:gosec // our own program
+		t.Errorf("afterwards it says %s, %v", out, err)
+	}
+	if err := v.stop(); err != nil {
+		t.Errorf("the service ended with %v\n%s", err, v.log)
+	}
 }
