@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -20,6 +21,9 @@ type question struct {
 	target string
 	body   any // any value, or json.RawMessage as it is; nil for none
 	key    string
+	// named: the answer holds an address of the bot, for which its name must be asked. Whether that
+	// is told only makes a difference to that address.
+	named bool
 }
 
 // ask asks the API and prints the answer: as JSON, or as show does.
@@ -33,9 +37,13 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 		return err
 	}
 	defer h.close()
+	var nameless error
+	if q.named {
+		nameless = h.learnName(ctx)
+	}
 	body, err := q.of(ctx, h.local())
 	if err != nil {
-		return err
+		return errors.Join(err, nameless)
 	}
 	if a.JSON {
 		_, err := p.stdout.Write(body)

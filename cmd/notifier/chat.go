@@ -49,14 +49,35 @@ func (c *chatShowCmd) Run(ctx context.Context, p *program) error {
 	return c.ask(ctx, p, question{method: http.MethodGet, target: c.path("")}, showChat(p))
 }
 
-type chatReviveCmd struct {
+type chatLinkCmd struct {
 	asking
-	chatArg
+	Customer string `arg:"" help:"The customer's id; a new one is created."`
 }
 
-// Run lets a chat be written to again.
+// Run makes an address behind which a customer connects their chat.
+func (c *chatLinkCmd) Run(ctx context.Context, p *program) error {
+	q := question{method: http.MethodPost, target: "/customers/" + url.PathEscape(c.Customer) + "/link", named: true}
+	return c.ask(ctx, p, q, func(a answer) error {
+		_, err := fmt.Fprintf(p.stdout, "%s\nGood for one use, until %s.\n", a.text("connectUrl"), a.text("expiresAt"))
+		return err
+	})
+}
+
+type chatReviveCmd struct {
+	asking
+	Chat chatID `arg:"" optional:"" help:"The chat's id; a group's is negative. Or choose many with --state."`
+	bulk
+}
+
+// Validate implements kong's hook.
+func (c *chatReviveCmd) Validate() error { return c.check(c.Chat != 0, "a chat", "dead", "doubtful") }
+
+// Run lets one chat be written to again, or many.
 func (c *chatReviveCmd) Run(ctx context.Context, p *program) error {
-	return c.ask(ctx, p, question{method: http.MethodPost, target: c.path("/revive")}, showChat(p))
+	if c.Chat == 0 {
+		return c.ask(ctx, p, c.question("/chats/revive", ""), c.count(p, "chats", "revived"))
+	}
+	return c.ask(ctx, p, question{method: http.MethodPost, target: chatArg{c.Chat}.path("/revive")}, showChat(p))
 }
 
 type chatReleaseCmd struct {

@@ -14,14 +14,20 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" help:"Run the service: HTTP API and sender."`
 	Dispatch dispatchCmd `cmd:"" help:"Send what is due and end, for cron instead of serve."`
 	Sandbox  sandboxCmd  `cmd:"" help:"Run a fake Bot API to test against."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
 
-	Order   orderCmd   `cmd:"" help:"Place and follow orders."`
-	Message messageCmd `cmd:"" help:"See, explain, send and mend messages."`
-	Chat    chatCmd    `cmd:"" help:"See and mend chats."`
-	Pause   pauseCmd   `cmd:"" help:"Send nothing until resumed."`
-	Resume  resumeCmd  `cmd:"" help:"End a pause."`
-	Sender  senderCmd  `cmd:"" help:"See whether messages are being sent."`
+	Health  healthCmd  `cmd:"" help:"Ask a running service how it is."`
+	Backup  backupCmd  `cmd:"" help:"Copy the database while others use it."`
+	Purge   purgeCmd   `cmd:"" help:"Erase what has been kept for long enough."`
+	Migrate migrateCmd `cmd:"" help:"Lift an older database to this version."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+
+	Order    orderCmd    `cmd:"" help:"Place and follow orders."`
+	Message  messageCmd  `cmd:"" help:"See, explain, send and mend messages."`
+	Chat     chatCmd     `cmd:"" help:"See and mend chats."`
+	Customer customerCmd `cmd:"" help:"Forget customers."`
+	Pause    pauseCmd    `cmd:"" help:"Send nothing until resumed."`
+	Resume   resumeCmd   `cmd:"" help:"End a pause."`
+	Sender   senderCmd   `cmd:"" help:"See whether messages are being sent."`
 }
 
 type orderCmd struct {
@@ -35,7 +41,7 @@ type messageCmd struct {
 	Show    messageShowCmd    `cmd:"" help:"Show a message with its attempts."`
 	Explain messageExplainCmd `cmd:"" help:"Say why a message has not been sent, and when it will move."`
 	Send    messageSendCmd    `cmd:"" help:"Send a message to a chat or a customer."`
-	Retry   messageRetryCmd   `cmd:"" help:"Send a message again that ended without success."`
+	Retry   messageRetryCmd   `cmd:"" help:"Send a message again that ended without success, or many."`
 	Cancel  messageCancelCmd  `cmd:"" help:"Cancel a message that has not been sent."`
 	SendNow messageNowCmd     `cmd:"" help:"Forget a message's notBefore and back-off."`
 }
@@ -43,8 +49,13 @@ type messageCmd struct {
 type chatCmd struct {
 	List    chatListCmd    `cmd:"" help:"List chats of which something is remembered."`
 	Show    chatShowCmd    `cmd:"" help:"Say whether a chat can be written to."`
-	Revive  chatReviveCmd  `cmd:"" help:"Write to a chat again that was dead or doubtful."`
+	Link    chatLinkCmd    `cmd:"" help:"Make an address behind which a customer connects their chat."`
+	Revive  chatReviveCmd  `cmd:"" help:"Write to a chat again that was dead or doubtful, or to many."`
 	Release chatReleaseCmd `cmd:"" help:"Lift a chat's gate."`
+}
+
+type customerCmd struct {
+	Forget customerForgetCmd `cmd:"" help:"Erase a customer's name, chat and texts; numbers stay."`
 }
 
 type senderCmd struct {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"notifier/internal/httpapi"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/sandbox"
 )
@@ -52,7 +53,7 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return serveSandbox(ctx, bots, box) })
-	all.Go(func() error { return h.serve(ctx, service) })
+	all.Go(func() error { return h.serve(ctx, door{service, httpapi.NewServer(h.api, h.log)}) })
 	all.Go(func() error {
 		if err := t.tell(ctx); err != nil {
 			return err

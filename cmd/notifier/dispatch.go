@@ -49,6 +49,7 @@ func (c *dispatchCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer lock.Release() //nolint:errcheck // the process ends anyway, and the lock with it
+	h.takeWaiting(ctx)
 	return c.pass(ctx, p, d)
 }
 

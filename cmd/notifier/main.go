@@ -129,7 +129,7 @@ const chatMark = "chat"
 
 // positionalChats lets negative chat ids follow `chat show` and the like without a `--`.
 func positionalChats(args []string) []string {
-	if len(args) < 3 || args[0] != "chat" || args[1] == "list" {
+	if len(args) < 3 || args[0] != "chat" || args[1] == "list" || args[1] == "link" {
 		return args
 	}
 	marked := make([]string, 0, len(args))

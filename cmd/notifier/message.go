@@ -126,20 +126,32 @@ func (c *messageSendCmd) Run(ctx context.Context, p *program) error {
 	add("notBefore", c.NotBefore)
 	add("expiresAt", c.ExpiresAt)
 	add("onUncertain", c.OnUncertain)
-	q := question{http.MethodPost, "/messages", body, c.Key}
+	q := question{method: http.MethodPost, target: "/messages", body: body, key: c.Key}
 	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
 }
 
 type messageRetryCmd struct {
 	asking
-	messageArg
+	ID    int64  `arg:"" optional:"" help:"The message's id. Or choose many with --state."`
 	Force bool   `help:"Although a later message of its order was sent, or its expiresAt has passed."`
 	Key   string `help:"Idempotency-Key: makes the command safe to repeat."`
+	bulk
 }
 
-// Run sends a message again.
+// Validate implements kong's hook.
+func (c *messageRetryCmd) Validate() error {
+	if c.ID == 0 && c.Force {
+		return fmt.Errorf("--force is for one message")
+	}
+	return c.check(c.ID != 0, "a message", "dead", "uncertain", "canceled")
+}
+
+// Run sends one message again, or many.
 func (c *messageRetryCmd) Run(ctx context.Context, p *program) error {
-	q := question{http.MethodPost, c.path("/retry"), map[string]any{"force": c.Force}, c.Key}
+	if c.ID == 0 {
+		return c.ask(ctx, p, c.question("/messages/retry", c.Key), c.count(p, "messages", "sent again"))
+	}
+	q := question{method: http.MethodPost, target: messageArg{c.ID}.path("/retry"), body: map[string]any{"force": c.Force}, key: c.Key}
 	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
 }
 

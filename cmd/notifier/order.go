@@ -7,10 +7,12 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 )
 
 type orderPlaceCmd struct {
 	asking
+	Demo     bool      `help:"A sample order, to see one's own chat get it: only --chat is needed."`
 	From     string    `help:"Read the whole order as JSON from this file; - is standard input." placeholder:"FILE"`
 	Number   string    `help:"The shop's own number."`
 	Customer string    `help:"The customer's id (required without --from)."`
@@ -27,10 +29,36 @@ type orderPlaceCmd struct {
 
 // Validate implements kong's hook.
 func (c *orderPlaceCmd) Validate() error {
+	if c.Demo && (c.From != "" || c.Chat == 0) {
+		return fmt.Errorf("--demo needs --chat, the chat that is to get the message, and no --from")
+	}
+	if c.Demo {
+		c.fillIn(time.Now())
+	}
 	if c.From == "" && (c.Customer == "" || c.Currency == "" || c.Total == nil) {
 		return fmt.Errorf("--customer, --currency and --total are needed, or --from")
 	}
 	return nil
+}
+
+// fillIn makes up what a sample order has and was not given.
+func (c *orderPlaceCmd) fillIn(now time.Time) {
+	fill := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	fill(&c.Number, "DEMO-"+now.UTC().Format("20060102-150405.000"))
+	fill(&c.Customer, fmt.Sprintf("demo-%d", c.Chat))
+	fill(&c.Name, "Anna")
+	fill(&c.Currency, "EUR")
+	if c.Total == nil {
+		total := int64(2500)
+		c.Total = &total
+	}
+	if len(c.Item) == 0 && *c.Total == 2500 {
+		c.Item = []itemArg{{Name: "Tea", Quantity: 2, UnitPriceCents: 1250}}
+	}
 }
 
 // Run places the order.
@@ -39,8 +67,12 @@ func (c *orderPlaceCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.ask(ctx, p, question{http.MethodPost, "/orders", body, c.Key}, func(a answer) error {
+	q := question{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0}
+	return c.ask(ctx, p, q, func(a answer) error {
 		fmt.Fprintf(p.stdout, "Order %s is placed (id %s, %s).\n", name(a), a.text("orderId"), a.money())
+		if connect := a.text("connectUrl"); connect != "" {
+			fmt.Fprintf(p.stdout, "The customer has no chat yet and can connect one at %s\n", connect)
+		}
 		return table(p.stdout, a.list("messages"), "messageId", "type", "recipient", "state", "reason")
 	})
 }
@@ -91,7 +123,7 @@ type orderStatusCmd struct {
 // Run moves the order on.
 func (c *orderStatusCmd) Run(ctx context.Context, p *program) error {
 	body := map[string]any{"status": c.Status, "note": c.Note, "trackingUrl": c.TrackingURL}
-	q := question{http.MethodPost, fmt.Sprintf("/orders/%d/status", c.ID), body, c.Key}
+	q := question{method: http.MethodPost, target: fmt.Sprintf("/orders/%d/status", c.ID), body: body, key: c.Key}
 	return c.ask(ctx, p, q, func(a answer) error {
 		if a["changed"] != true {
 			_, err := fmt.Fprintf(p.stdout, "Order %s was %s already: nothing to tell.\n", name(a), a.text("status"))

@@ -49,10 +49,21 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return fmt.Errorf("%w\nNOTIFIER_LISTEN chooses another address", err)
 	}
-	if err := h.banner(ctx, p.stdout, l.Addr()); err != nil {
+	doors, err := h.openWebhook(door{l, httpapi.NewServer(h.api, h.log)})
+	if err != nil {
+		_ = l.Close()
 		return err
 	}
-	return h.serve(ctx, l)
+	if err := h.banner(ctx, p.stdout, doors); err != nil {
+		return err
+	}
+	return h.serve(ctx, doors...)
+}
+
+// door is where HTTP comes in.
+type door struct {
+	listener net.Listener
+	server   *http.Server
 }
 
 func printSettings(w io.Writer, s Settings) error {
@@ -65,48 +76,56 @@ func printSettings(w io.Writer, s Settings) error {
 }
 
 // banner tells where everything is.
-func (h *house) banner(ctx context.Context, w io.Writer, addr net.Addr) error {
-	var status outbox.SenderStatus
-	err := h.db.Read(ctx, func(tx database.Tx) (err error) {
-		status, err = h.box.Status(tx, time.Now())
-		return err
-	})
+func (h *house) banner(ctx context.Context, w io.Writer, doors []door) error {
+	f, err := h.find(ctx, time.Now())
 	if err != nil {
 		return err
 	}
-	sender := status.State
-	if status.Reason != "" {
-		sender += " (" + status.Reason + ")"
+	sender := f.status.State
+	if f.status.Reason != "" {
+		sender += " (" + f.status.Reason + ")"
+	}
+	if f.copied {
+		sender = outbox.SenderPaused + ": " + copyWords(f.waiting)
 	}
 	guard := "API key needed"
 	if h.APIKey.Reveal() == "" {
 		guard = "no API key: programs on this machine only"
 	}
-	_, err = fmt.Fprintf(w, "notifier %s\n  API       http://%s (%s)\n  database  %s\n  Telegram  %s\n  sender    %s\n",
-		version(), addr, guard, h.db.Path(), h.TelegramURL, sender)
+	in := h.Updates
+	if len(doors) > 1 {
+		in += " at " + doors[1].listener.Addr().String()
+	}
+	_, err = fmt.Fprintf(w, "notifier %s\n  API       http://%s (%s)\n  database  %s\n  Telegram  %s (updates: %s)\n  sender    %s\n",
+		version(), doors[0].listener.Addr(), guard, h.db.Path(), h.TelegramURL, in, sender)
 	return err
 }
 
 // errDrain says that calls under way did not end in time; their attempts stay open on disk.
 var errDrain = errors.New("the calls under way did not end within NOTIFIER_SHUTDOWN_TIMEOUT; the next start treats them as uncertain")
 
-// serve answers HTTP on l and sends, until ctx ends; then it finishes what is under way.
-func (h *house) serve(ctx context.Context, l net.Listener) error {
+// serve answers HTTP at its doors and sends, until ctx ends; then it finishes what is under way.
+func (h *house) serve(ctx context.Context, doors ...door) error {
 	work, ctx := errgroup.WithContext(ctx)
-	server := httpapi.NewServer(h.api, h.log)
-	work.Go(func() error {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve HTTP: %w", err)
-		}
-		return nil
-	})
+	for _, d := range doors {
+		work.Go(func() error {
+			if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve HTTP: %w", err)
+			}
+			return nil
+		})
+	}
 	work.Go(func() error { return h.send(ctx) })
 	work.Go(func() error {
 		<-ctx.Done()
 		h.log.Info("ending: what is under way is finished first")
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.ShutdownTimeout)
 		defer cancel()
-		return server.Shutdown(last)
+		var errs []error
+		for _, d := range doors {
+			errs = append(errs, d.server.Shutdown(last))
+		}
+		return errors.Join(errs...)
 	})
 	return h.drain(ctx, work)
 }
@@ -147,7 +166,18 @@ func (h *house) send(ctx context.Context) error {
 		return err
 	}
 	h.sends.Store(true)
+	defer h.sends.Store(false)
 	h.log.Info("this process sends")
+	beside, ctx := errgroup.WithContext(ctx) // what else only the holder of the lock does
+	beside.Go(func() error { return h.keep(ctx) })
+	beside.Go(func() error { return h.listen(ctx) })
+	beside.Go(func() error { h.lookout().Run(ctx); return nil })
+	beside.Go(func() error { h.dispatch(ctx, schedule); return nil })
+	return beside.Wait()
+}
+
+// dispatch sends until ctx ends.
+func (h *house) dispatch(ctx context.Context, schedule outbox.Schedule) {
 	told := ""
 	h.sender.Load().Run(ctx, schedule, func(_ outbox.Report, err error) {
 		if err.Error() != told { // once for each reason, not for each pass
@@ -155,5 +185,4 @@ func (h *house) send(ctx context.Context) error {
 			h.log.Warn("not sending", "reason", err)
 		}
 	})
-	return nil
 }

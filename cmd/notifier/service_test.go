@@ -62,17 +62,23 @@ func (o *output) find(t *testing.T, pattern string) string {
 // town is a database and a Telegram, on which the program is run.
 type town struct {
 	t       *testing.T
+	root    string // of the source tree
 	environ []string
 	box     *sandbox.Sandbox
+	boxURL  string
 }
 
 func newTown(t *testing.T, environ ...string) *town {
 	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir()) // no .env of ours
 	box := sandbox.New(sandbox.Options{})
 	server := httptest.NewServer(box)
 	t.Cleanup(func() { box.Close(); server.Close() })
-	return &town{t: t, box: box, environ: append([]string{
+	return &town{t: t, root: root, box: box, boxURL: server.URL, environ: append([]string{
 		"TELEGRAM_BOT_TOKEN=1:test", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0",
 		"DATABASE_URL=" + filepath.Join(t.TempDir(), "shop #1?.db"),
 	}, environ...)}
@@ -134,6 +140,26 @@ func (s *service) ask(method, path, body string) answer {
 		s.t.Fatalf("%s %s: %v", method, path, a)
 	}
 	return a
+}
+
+// ready waits until /readyz tells of a problem; with an empty code, until it tells of none.
+func (s *service) ready(code string) answer {
+	s.t.Helper()
+	late := time.Now().Add(20 * time.Second)
+	for {
+		a := s.ask(http.MethodGet, "/readyz", "")
+		found := code == "" && a.text("status") == "ok"
+		for _, problem := range a.list("problems") {
+			found = found || problem.text("code") == code
+		}
+		if found {
+			return a
+		}
+		if time.Now().After(late) {
+			s.t.Fatalf("/readyz says %v, not %q", a, code)
+		}
+		time.Sleep(20 * time.Millisecond) // there is no event: only asking shows it
+	}
 }
 
 func order(number string, chat int64) string {

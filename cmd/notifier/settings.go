@@ -4,14 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/robfig/cron/v3"
 
 	"notifier/internal/outbox"
 	"notifier/internal/telegram"
@@ -26,6 +22,11 @@ type Settings struct {
 
 	Listen string          `env:"NOTIFIER_LISTEN" envDefault:"127.0.0.1:8080"`
 	APIKey telegram.Secret `env:"NOTIFIER_API_KEY"`
+
+	Updates       string          `env:"NOTIFIER_UPDATES" envDefault:"polling"`
+	WebhookURL    string          `env:"NOTIFIER_WEBHOOK_URL"`
+	WebhookSecret telegram.Secret `env:"NOTIFIER_WEBHOOK_SECRET"`
+	WebhookListen string          `env:"NOTIFIER_WEBHOOK_LISTEN"`
 
 	StaffChatID int64  `env:"NOTIFIER_STAFF_CHAT_ID"`
 	Locale      string `env:"NOTIFIER_LOCALE" envDefault:"en"`
@@ -44,8 +45,15 @@ type Settings struct {
 	BatchSize       int           `env:"NOTIFIER_BATCH_SIZE" envDefault:"100"`
 	ShutdownTimeout time.Duration `env:"NOTIFIER_SHUTDOWN_TIMEOUT" envDefault:"40s"`
 
-	LogLevel  slog.Level `env:"NOTIFIER_LOG_LEVEL" envDefault:"info"`
-	LogFormat string     `env:"NOTIFIER_LOG_FORMAT" envDefault:"auto"`
+	RetentionSent time.Duration `env:"NOTIFIER_RETENTION_SENT" envDefault:"720h"`
+	RetentionDead time.Duration `env:"NOTIFIER_RETENTION_DEAD" envDefault:"2160h"`
+	RetentionKeys time.Duration `env:"NOTIFIER_RETENTION_KEYS" envDefault:"9600h"`
+	PurgeSchedule string        `env:"NOTIFIER_PURGE_SCHEDULE" envDefault:"30 3 * * *"`
+
+	AlertURL     telegram.Secret `env:"NOTIFIER_ALERT_URL"`
+	HeartbeatURL telegram.Secret `env:"NOTIFIER_HEARTBEAT_URL"`
+	LogLevel     slog.Level      `env:"NOTIFIER_LOG_LEVEL" envDefault:"info"`
+	LogFormat    string          `env:"NOTIFIER_LOG_FORMAT" envDefault:"auto"`
 
 	// tokenFile is where the token came from, to be read again when Telegram refuses it.
 	tokenFile string
@@ -81,12 +89,10 @@ func (s Settings) validate() error {
 	if _, err := telegram.NewPace(s.rates()); err != nil {
 		need(false, "NOTIFIER_RATE_BOT, NOTIFIER_RATE_CHAT or NOTIFIER_RATE_GROUP", err.Error())
 	}
-	if _, err := s.safety(); err != nil {
-		wrong = append(wrong, err)
-	}
-	if err := s.checkListen(); err != nil {
-		wrong = append(wrong, err)
-	}
+	_, errSafety := s.safety()
+	_, errPurge := s.purgeSchedule()
+	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(),
+		checkAddress("NOTIFIER_ALERT_URL", s.AlertURL), checkAddress("NOTIFIER_HEARTBEAT_URL", s.HeartbeatURL))
 	return errors.Join(wrong...)
 }
 
@@ -96,34 +102,6 @@ func (s Settings) rates() telegram.Rates {
 
 func (s Settings) policy() outbox.Policy {
 	return outbox.Policy{TTL: s.MessageTTL, UnlinkedTTL: unlinkedTTL, MaxAttempts: s.MaxAttempts, OnUncertain: s.OnUncertain}
-}
-
-// safety is the schedule of the safety pass.
-func (s Settings) safety() (cron.Schedule, error) {
-	if _, err := time.LoadLocation(s.Timezone); err != nil {
-		return nil, &settingError{"NOTIFIER_TIMEZONE", "is no time zone such as Europe/Berlin"}
-	}
-	schedule, err := cron.ParseStandard("CRON_TZ=" + s.Timezone + " " + s.Schedule)
-	if err != nil {
-		return nil, &settingError{"NOTIFIER_DISPATCH_SCHEDULE", fmt.Sprintf("is no cron line such as `@every 1s` or `* * * * *` (%v)", err)}
-	}
-	return schedule, nil
-}
-
-// checkListen lets only this machine in as long as there is no key.
-func (s Settings) checkListen() error {
-	const name = "NOTIFIER_LISTEN"
-	host, _, err := net.SplitHostPort(s.Listen)
-	if err != nil {
-		return &settingError{name, "must be ADDRESS:PORT, such as 127.0.0.1:8080"}
-	}
-	if s.APIKey.Reveal() != "" || host == "localhost" {
-		return nil
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
-		return nil
-	}
-	return &settingError{name, "without NOTIFIER_API_KEY must be a loopback address such as 127.0.0.1:8080"}
 }
 
 // entry is one setting by name, for printing and for tests.

@@ -91,7 +91,7 @@ func TestSecretsFromFiles(t *testing.T) {
 
 func TestUnknownNamesAreRefused(t *testing.T) {
 	for name, refused := range map[string]bool{
-		"NOTIFIER_LISTN": true, "NOTIFIER_API_KEY_FILES": true, "NOTIFIER_RATE_BOT_FILE": true, "NOTIFIER_WEBHOOK_URL": true,
+		"NOTIFIER_LISTN": true, "NOTIFIER_API_KEY_FILES": true, "NOTIFIER_RATE_BOT_FILE": true, "NOTIFIER_WEBHOOK_URI": true,
 		"NOTIFIER_": true, "NOTIFIER": false, "OTHER_LISTEN": false, "notifier_listen": false,
 		"NOTIFIER_SERVICE_HOST": false, "NOTIFIER_SERVICE_PORT": false, "NOTIFIER_SERVICE_PORT_HTTP": false,
 		"NOTIFIER_PORT": false, "NOTIFIER_PORT_8080_TCP": false, "NOTIFIER_PORT_8080_TCP_ADDR": false,
@@ -135,12 +135,43 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{"NOTIFIER_DISPATCH_SCHEDULE", "now and then", "cron line"},
 		{"NOTIFIER_TIMEZONE", "Mars/Olympus", "time zone"},
 		{"NOTIFIER_STAFF_CHAT_ID", "@staff", "whole number"},
+		{"NOTIFIER_PURGE_SCHEDULE", "nightly", "cron line"},
+		{"NOTIFIER_RETENTION_SENT", "0s", "at least 1h"},
+		{"NOTIFIER_RETENTION_DEAD", "59m", "at least 1h"},
+		{"NOTIFIER_RETENTION_KEYS", "719h", "at least 720h"},
+		{"NOTIFIER_UPDATES", "push", "polling, webhook, off"},
+		{"NOTIFIER_ALERT_URL", "ops@shop.example", "https://"},
+		{"NOTIFIER_HEARTBEAT_URL", "/beat", "https://"},
 		{"NOTIFIER_LOG_LEVEL", "loud", "debug, info"},
 		{"NOTIFIER_LOG_FORMAT", "xml", "auto, text, json"},
 	} {
 		_, err := loadSettings([]string{c.name + "=" + c.value}, "/nowhere/.env")
 		if err == nil || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s=%s: %v", c.name, c.value, err)
+		}
+	}
+}
+
+// A webhook needs its address and a secret that Telegram accepts; neither is repeated.
+func TestAWebhookNeedsAddressAndSecret(t *testing.T) {
+	const address = "NOTIFIER_WEBHOOK_URL=https://shop.example/telegram/webhook"
+	for _, c := range []struct {
+		environ []string
+		words   string // of the refusal; empty: accepted
+	}{
+		{[]string{address, "NOTIFIER_WEBHOOK_SECRET=opensesame_-1"}, ""},
+		{[]string{address}, "NOTIFIER_WEBHOOK_SECRET"},
+		{[]string{address, "NOTIFIER_WEBHOOK_SECRET=open sesame"}, "NOTIFIER_WEBHOOK_SECRET"},
+		{[]string{"NOTIFIER_WEBHOOK_SECRET=opensesame"}, "NOTIFIER_WEBHOOK_URL"},
+		{[]string{"NOTIFIER_WEBHOOK_URL=https://shop.example/", "NOTIFIER_WEBHOOK_SECRET=opensesame"}, "/telegram/webhook"},
+		{[]string{address, "NOTIFIER_WEBHOOK_SECRET=opensesame", "NOTIFIER_WEBHOOK_LISTEN=8443"}, "NOTIFIER_WEBHOOK_LISTEN"},
+	} {
+		_, err := loadSettings(append(c.environ, "NOTIFIER_UPDATES=webhook"), "/nowhere/.env")
+		switch {
+		case c.words == "" && err != nil, c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words)):
+			t.Errorf("%q: %v", c.environ, err)
+		case err != nil && strings.Contains(err.Error(), "sesame"):
+			t.Errorf("%q: the secret is in %v", c.environ, err)
 		}
 	}
 }

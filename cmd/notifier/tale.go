@@ -66,13 +66,18 @@ func (t *tale) tell(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes Telegram misbehave.
+// prepare makes Telegram misbehave. Clara has blocked the bot without its being told: pressing Start
+// on the sandbox's page brings her back.
 func (t *tale) prepare() error {
 	wait := demoWait
-	_, err := t.box.AddFault(sandbox.Fault{
+	_, err429 := t.box.AddFault(sandbox.Fault{
 		Method: "sendMessage", ChatID: boris, Times: 1, Respond: sandbox.Respond{Status: http.StatusTooManyRequests, RetryAfter: &wait},
 	})
-	return errors.Join(err, t.box.Start(clara, ""), t.box.Block(clara))
+	_, err403 := t.box.AddFault(sandbox.Fault{
+		Method: "sendMessage", ChatID: clara, Times: 1,
+		Respond: sandbox.Respond{Status: http.StatusForbidden, Description: "Forbidden: bot was blocked by the user"},
+	})
+	return errors.Join(err429, err403)
 }
 
 // trade places the orders, the last of them twice.
@@ -92,7 +97,7 @@ func (t *tale) trade(ctx context.Context) error {
 }
 
 func (t *tale) place(ctx context.Context, order, key string) error {
-	_, err := t.http(ctx, question{http.MethodPost, "/orders", json.RawMessage(order), key})
+	_, err := t.http(ctx, question{method: http.MethodPost, target: "/orders", body: json.RawMessage(order), key: key})
 	return err
 }
 

@@ -32,6 +32,7 @@ func dsn(path string, pragmas ...string) string {
 	q.Add("_pragma", "synchronous(FULL)")
 	// What is erased is overwritten with zeros, where that costs no extra page to write.
 	q.Add("_pragma", "secure_delete(FAST)")
+	q.Add("_pragma", fmt.Sprintf("journal_size_limit(%d)", logLimit))
 	for _, p := range pragmas {
 		q.Add("_pragma", p)
 	}

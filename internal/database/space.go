@@ -1,15 +1,53 @@
 package database
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Full says whether the last write of this process failed because the disk is full.
+func (db *DB) Full() bool { return db.full.Load() }
+
+// noteFull keeps Full up to date after a write. Only a success, or a commit that failed for want of
+// room, says something.
+func (db *DB) noteFull(err error) {
+	var e *sqlite.Error
+	switch {
+	case err == nil:
+		db.full.Store(false)
+	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL:
+		db.full.Store(true)
+	}
+}
+
+// FreeSpace is how many bytes the file system that holds path has left for us.
+func FreeSpace(path string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(path), &s); err != nil {
+		return 0, fmt.Errorf("ask for free space: %w", err)
+	}
+	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block size is positive
+}
+
+// giveBackPages is how many free pages go back to the file system in one write.
+const giveBackPages = 64
 
 // GiveBack returns free pages of the file to the file system, a few at a time so that writers
-// need not wait. It does nothing for a file that was made without incremental vacuum.
+// need not wait and little room is needed for it. It does nothing for a file that was made without
+// incremental vacuum. What was done remains when ctx ends it, or the disk is full.
 func (db *DB) GiveBack(ctx context.Context) error {
-	const pages = 64
 	for {
 		free := 0
 		err := db.Write(ctx, func(tx Tx) error {
-			rows, err := tx.Query(`PRAGMA incremental_vacuum(64)`)
+			rows, err := tx.Query(fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, giveBackPages))
 			if err != nil {
 				return err
 			}
@@ -20,8 +58,58 @@ func (db *DB) GiveBack(ctx context.Context) error {
 			}
 			return tx.QueryRow(`PRAGMA freelist_count`).Scan(&free)
 		})
-		if err != nil || free < pages {
-			return err
+		if err != nil {
+			return fmt.Errorf("give space back: %w", err)
+		}
+		if free < giveBackPages {
+			return db.TrimLog(ctx)
 		}
 	}
+}
+
+// logLimit is how large the write-ahead log may stay. While a program keeps one transaction open to
+// read, nobody can shorten it; afterwards SQLite writes it anew from its beginning, and keeps the
+// file as large as it was unless it is told otherwise
+// (https://www.sqlite.org/pragma.html#pragma_journal_size_limit).
+const logLimit = 16 << 20
+
+// LogSize is the size of the write-ahead log in bytes.
+func (db *DB) LogSize() int64 {
+	info, err := os.Stat(db.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// LogTooLarge says whether TrimLog is worth while.
+func (db *DB) LogTooLarge() bool { return db.LogSize() > logLimit }
+
+// TrimLog moves what is in the write-ahead log to the database file, and cuts the log off. It waits
+// for nobody: while somebody writes, or reads an old state, it does as much as it can.
+func (db *DB) TrimLog(ctx context.Context) error {
+	// Its connection is its own and does not wait for locks: a checkpoint that truncates would
+	// otherwise keep everybody waiting for a slow reader.
+	pool, err := sql.Open("sqlite", dsn(db.path))
+	if err != nil {
+		return fmt.Errorf("trim the write-ahead log: %w", err)
+	}
+	defer pool.Close() //nolint:errcheck // what matters is on disk
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("trim the write-ahead log: %w", explain(err))
+	}
+	defer conn.Close() //nolint:errcheck // as above
+	if _, err := conn.ExecContext(context.Background(), "PRAGMA busy_timeout = 0"); err != nil {
+		return fmt.Errorf("trim the write-ahead log: %w", explain(err))
+	}
+	// First the bulk, beside writers; then only what came meanwhile, for which they must wait.
+	for _, mode := range []string{"PASSIVE", "TRUNCATE"} {
+		var busy, frames, moved int
+		err := conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &frames, &moved)
+		if err != nil {
+			return fmt.Errorf("trim the write-ahead log: %w", explain(err))
+		}
+	}
+	return nil
 }

@@ -45,6 +45,7 @@ func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 	}
 	err := db.run(fn)
 	db.rest.held(began, time.Now())
+	db.noteFull(err)
 	return err
 }
 

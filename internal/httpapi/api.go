@@ -36,6 +36,8 @@ type Config struct {
 
 	// Wake is called after every commit of ours: there may be something to send.
 	Wake func()
+	// BotName is the bot's name without @; empty as long as it is not known.
+	BotName func() string
 	// CheckText says why a message of this type and payload could never be sent, or nil.
 	CheckText func(typ string, payload json.RawMessage) error
 	// Problems says what is wrong at present, besides what the API finds itself.
@@ -61,7 +63,16 @@ type API struct {
 	huma  huma.API
 	guard guard
 	ready *readiness
+	// webhook takes what Telegram sends; nil: nothing is mounted.
+	webhook http.Handler
 }
+
+// WebhookPath is where Telegram sends updates.
+const WebhookPath = "/telegram/webhook"
+
+// MountWebhook lets h answer at WebhookPath. It has a guard and limits of its own, and must be
+// mounted before the API serves.
+func (a *API) MountWebhook(h http.Handler) { a.webhook = h }
 
 // defaultPatience is how long a request waits for its turn; whoever is in front may itself wait
 // for another process's lock, as long as the database allows.
@@ -75,6 +86,7 @@ func New(c Config) *API {
 	a.registerOrders()
 	a.registerMessages()
 	a.registerChats()
+	a.registerCustomers()
 	a.registerSender()
 	a.registerHealth()
 	return a
@@ -89,6 +101,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Wake == nil {
 		c.Wake = func() {}
+	}
+	if c.BotName == nil {
+		c.BotName = func() string { return "" }
 	}
 	if c.CheckText == nil {
 		c.CheckText = func(string, json.RawMessage) error { return nil }
@@ -111,6 +126,10 @@ func (c Config) withDefaults() Config {
 // ServeHTTP serves requests from outside: they are asked for the key first.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recoverPanic(w, r)
+	if a.webhook != nil && r.URL.Path == WebhookPath {
+		a.webhook.ServeHTTP(w, r)
+		return
+	}
 	if f := a.guard.refuse(r); f != nil {
 		f.write(w)
 		return

@@ -19,6 +19,7 @@ func (a *API) registerChats() {
 	register(a, op("list-chats", http.MethodGet, "/chats", "List chats of which something is remembered"), a.listChats)
 	register(a, op("show-chat", http.MethodGet, "/chats/{chatId}", "Say whether a chat can be written to"), a.showChat)
 	register(a, op("revive-chat", http.MethodPost, "/chats/{chatId}/revive", "Write to a chat again that was dead or doubtful"), a.reviveChat)
+	register(a, op("revive-chats", http.MethodPost, "/chats/revive", "Write to all chats again that are chosen"), a.reviveChats)
 	register(a, op("release-chat", http.MethodPost, "/chats/{chatId}/release", "Lift a chat's gate"), a.releaseChat)
 }
 

@@ -51,6 +51,7 @@ const (
 	codeInvalidText     = "invalid_text"           // 422
 	codeKeyReused       = "idempotency_key_reused" // 422
 	codeInternal        = "internal_error"         // 500
+	codeBotUnknown      = "bot_name_unknown"       // 503
 	codeStorage         = "storage_unavailable"    // 503
 	storageRetrySeconds = 5
 )

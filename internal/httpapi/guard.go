@@ -20,7 +20,7 @@ func newGuard(key string) guard { return guard{keyed: key != "", sum: sha256.Sum
 // exempt are paths without a key: they tell nothing but health, or have guards of their own.
 func exempt(path string) bool {
 	switch path {
-	case "/livez", "/readyz", "/telegram/webhook", "/admin":
+	case "/livez", "/readyz", WebhookPath, "/admin":
 		return true
 	}
 	return strings.HasPrefix(path, "/admin/")

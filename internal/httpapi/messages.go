@@ -24,6 +24,7 @@ func (a *API) registerMessages() {
 	register(a, op("show-message", http.MethodGet, "/messages/{messageId}", "Show a message with its attempts"), a.showMessage)
 	register(a, op("explain-message", http.MethodGet, "/messages/{messageId}/explain", "Say why a message has not been sent, and when it will move"), a.explainMessage)
 	register(a, op("retry-message", http.MethodPost, "/messages/{messageId}/retry", "Send a message again that ended without success"), a.retryMessage)
+	register(a, op("retry-messages", http.MethodPost, "/messages/retry", "Send all messages again that are chosen"), a.retryMessages)
 	register(a, op("cancel-message", http.MethodPost, "/messages/{messageId}/cancel", "Cancel a message that has not been sent"), a.cancelMessage)
 	register(a, op("send-message-now", http.MethodPost, "/messages/{messageId}/send-now", "Forget a message's notBefore and back-off"), a.sendMessageNow)
 }

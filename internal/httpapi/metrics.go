@@ -18,6 +18,8 @@ type Metrics struct {
 	sends    prometheus.Histogram
 	delays   prometheus.Histogram
 	waits    prometheus.Histogram
+	updates  *prometheus.CounterVec
+	kinds    []string
 }
 
 // types are the message types with a label of their own.
@@ -35,9 +37,14 @@ var verdicts = []outbox.Verdict{
 	outbox.Moved, outbox.ChatDead, outbox.ChatDoubtful, outbox.Repair, outbox.Rejected, outbox.Failed,
 }
 
-// NewMetrics registers the metrics with r. Every label is there from the start, with zero.
-func NewMetrics(r prometheus.Registerer) *Metrics {
+// NewMetrics registers the metrics with r. Every label is there from the start, with zero. kinds are
+// those of updates.
+func NewMetrics(r prometheus.Registerer, kinds ...string) *Metrics {
 	m := &Metrics{
+		kinds: kinds,
+		updates: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "notifier_updates_total", Help: "Updates that were taken in, by kind.",
+		}, []string{"kind"}),
 		enqueued: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "notifier_messages_enqueued_total", Help: "Messages committed by this process, by type.",
 		}, []string{"type"}),
@@ -63,7 +70,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	for _, v := range verdicts {
 		m.attempts.WithLabelValues(string(v))
 	}
-	r.MustRegister(m.enqueued, m.attempts, m.sends, m.delays, m.waits)
+	for _, k := range kinds {
+		m.updates.WithLabelValues(k)
+	}
+	r.MustRegister(m.updates, m.enqueued, m.attempts, m.sends, m.delays, m.waits)
 	return m
 }
 
@@ -73,6 +83,14 @@ func (m *Metrics) Enqueued(typ string) {
 		typ = otherType
 	}
 	m.enqueued.WithLabelValues(typ).Inc()
+}
+
+// Received counts an update that was taken in.
+func (m *Metrics) Received(kind string) {
+	if !slices.Contains(m.kinds, kind) {
+		kind = otherType
+	}
+	m.updates.WithLabelValues(kind).Inc()
 }
 
 // Attempted counts a call that is over.

@@ -58,13 +58,6 @@ func (a *API) placeOrder(ctx context.Context, in *placeInput) (*answer[placedBod
 	return out, err
 }
 
-// connect tells whether the customer still has to connect a chat.
-func (a *API) connect(tx database.Tx, b *placedBody) error {
-	address, err := a.Outbox.Resolve(tx, orders.Recipient(b.CustomerID))
-	b.ConnectURL = connectURL{needed: address == ""}
-	return err
-}
-
 type listOrdersInput struct {
 	PageInput
 	Number     string `query:"number"`

@@ -74,6 +74,7 @@ type Dispatcher struct {
 	wake    chan struct{}
 	changed atomic.Bool // there may be something new in the database
 	doubt   atomic.Pointer[string]
+	outage  atomic.Pointer[time.Time]
 	events  chan event
 
 	loaded    bool

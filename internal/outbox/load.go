@@ -52,8 +52,7 @@ func (d *Dispatcher) claim(ctx context.Context) (other bool, err error) {
 		return false, err
 	}
 	if remembered != d.config.Identity {
-		d.identity = fmt.Errorf("%w: it has sent as bot %s, and the token is of bot %s; "+
-			"give it the right token, or start once with --accept-new-bot", ErrIdentity, remembered, d.config.Identity)
+		d.identity = otherIdentity(remembered, d.config.Identity)
 	}
 	return d.identity != nil, nil
 }

@@ -19,15 +19,8 @@ type Retention struct {
 type PurgeReport struct {
 	Blanked int // messages whose content was erased
 	Removed int // messages whose row was removed
+	Pauses  int // pauses by a person that no message remembers any more
 }
-
-// A purge shares the one writer with orders, so it works in steps that take about as long as an
-// order does.
-const (
-	purgeStep    = 2 * time.Millisecond
-	purgeAtFirst = 50
-	purgeAtMost  = 2000
-)
 
 // Purge erases the content of what ended long ago – payload, details and attempts – and later
 // removes the rows. Messages that have not ended are never touched, whatever their age. It can be
@@ -38,43 +31,25 @@ func (o *Outbox) Purge(ctx context.Context, db *database.DB, now time.Time, r Re
 	}
 	var report PurgeReport
 	var err error
-	report.Blanked, err = inSteps(ctx, db, func(tx database.Tx, limit int) (int, error) {
+	report.Blanked, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
 		return o.blank(tx, now, r, limit)
 	})
 	if err != nil {
 		return report, fmt.Errorf("erase old messages: %w", err)
 	}
-	report.Removed, err = inSteps(ctx, db, func(tx database.Tx, limit int) (int, error) {
+	report.Removed, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
 		return o.remove(tx, now, r, limit)
 	})
 	if err != nil {
 		return report, fmt.Errorf("remove old messages: %w", err)
 	}
-	return report, nil
-}
-
-// inSteps repeats a step until it finds nothing more, and lets each take about purgeStep.
-func inSteps(ctx context.Context, db *database.DB, step func(tx database.Tx, limit int) (int, error)) (int, error) {
-	total, limit := 0, purgeAtFirst
-	for {
-		n := 0
-		var took time.Duration
-		err := db.Write(ctx, func(tx database.Tx) (err error) {
-			began := time.Now()
-			n, err = step(tx, limit)
-			took = time.Since(began)
-			return err
-		})
-		total += n
-		if err != nil || n < limit {
-			return total, err
-		}
-		if took > purgeStep {
-			limit = max(1, limit/2)
-		} else {
-			limit = min(purgeAtMost, limit+limit/2)
-		}
+	report.Pauses, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
+		return o.forgetPauses(tx, now, r, limit)
+	})
+	if err != nil {
+		return report, fmt.Errorf("forget old pauses: %w", err)
 	}
+	return report, nil
 }
 
 // purgeable chooses what has ended so long ago that its content goes.
@@ -119,6 +94,21 @@ func (o *Outbox) remove(tx database.Tx, now time.Time, r Retention, limit int) (
 	return int(n), err
 }
 
+// oldPauses chooses pauses that were over before the oldest message that waits was there: a pause
+// only matters for the age of messages.
+const oldPauses = `channel = ?1 AND ended_at <= ?2 AND ended_at < coalesce(
+	(SELECT min(created_at) FROM outbox INDEXED BY outbox_waiting WHERE channel = ?1 AND state IN ('pending', 'sending')), ?2 + 1)`
+
+func (o *Outbox) forgetPauses(tx database.Tx, now time.Time, r Retention, limit int) (int, error) {
+	res, err := tx.Exec(`DELETE FROM notifier_pauses WHERE rowid IN
+		(SELECT rowid FROM notifier_pauses WHERE `+oldPauses+` LIMIT ?3)`, o.channel, now.Add(-r.Keys).UnixMilli(), limit)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}
+
 func (o *Outbox) countPurge(ctx context.Context, db *database.DB, now time.Time, r Retention) (PurgeReport, error) {
 	var report PurgeReport
 	err := db.Read(ctx, func(tx database.Tx) error {
@@ -126,8 +116,13 @@ func (o *Outbox) countPurge(ctx context.Context, db *database.DB, now time.Time,
 		if err != nil {
 			return err
 		}
-		return tx.QueryRow(`SELECT count(*) FROM outbox WHERE channel = ? AND blanked_at IS NOT NULL AND ended_at <= ?`,
+		err = tx.QueryRow(`SELECT count(*) FROM outbox WHERE channel = ? AND blanked_at IS NOT NULL AND ended_at <= ?`,
 			o.channel, now.Add(-r.Keys).UnixMilli()).Scan(&report.Removed)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRow(`SELECT count(*) FROM notifier_pauses WHERE `+oldPauses,
+			o.channel, now.Add(-r.Keys).UnixMilli()).Scan(&report.Pauses)
 	})
 	if err != nil {
 		return report, fmt.Errorf("count old messages: %w", err)

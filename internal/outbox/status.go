@@ -11,6 +11,7 @@ import (
 // tellStatus writes what holds up the whole channel when that has changed, so that other
 // processes can say it. The gate and a person's pause are stored where they are set.
 func (d *Dispatcher) tellStatus(ctx context.Context, now time.Time) {
+	d.noteOutage(now)
 	s := d.statusNow(now)
 	if s.State == d.status.State && s.Reason == d.status.Reason && s.Until.Equal(d.status.Until) {
 		return

@@ -1,0 +1,28 @@
+package idempotency
+
+import (
+	"fmt"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// Purge forgets keys that were stored before an instant, at most limit of them, and says how many.
+func Purge(tx database.Tx, before time.Time, limit int) (int, error) {
+	res, err := tx.Exec(`DELETE FROM notifier_keys WHERE (scope, key) IN
+		(SELECT scope, key FROM notifier_keys WHERE created_at <= ? LIMIT ?)`, before.UnixMilli(), limit)
+	if err != nil {
+		return 0, fmt.Errorf("forget old idempotency keys: %w", err)
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}
+
+// CountOld says how many keys Purge would forget.
+func CountOld(tx database.Tx, before time.Time) (n int, err error) {
+	err = tx.QueryRow(`SELECT count(*) FROM notifier_keys WHERE created_at <= ?`, before.UnixMilli()).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count old idempotency keys: %w", err)
+	}
+	return n, nil
+}

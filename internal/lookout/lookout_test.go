@@ -1,0 +1,141 @@
+package lookout
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// tower is a lookout with somebody at the other end, in virtual time.
+type tower struct {
+	*Lookout
+	alarms  []Alarm
+	broken  error
+	calls   []string // method, path and body
+	at      []time.Time
+	answers func() (int, error)
+	log     bytes.Buffer
+}
+
+func inTower(t *testing.T, test func(w *tower)) {
+	synctest.Test(t, func(*testing.T) {
+		w := &tower{answers: func() (int, error) { return http.StatusOK, nil }}
+		w.Lookout = New(Options{
+			AlertURL: "https://ops.example/alert/s3cret", HeartbeatURL: "https://beat.example/s3cret",
+			Look:      func(context.Context) ([]Alarm, error) { return w.alarms, w.broken },
+			Log:       slog.New(slog.NewTextHandler(&w.log, nil)),
+			Transport: w,
+		})
+		test(w)
+	})
+}
+
+func (w *tower) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := ""
+	if r.Body != nil {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = string(b)
+	}
+	w.calls = append(w.calls, strings.TrimSpace(r.Method+" "+r.URL.Host+" "+body))
+	w.at = append(w.at, time.Now())
+	status, err := w.answers()
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+}
+
+func (w *tower) runFor(d time.Duration) (calls []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	before := len(w.calls)
+	w.Run(ctx)
+	return w.calls[before:]
+}
+
+func TestAHeartbeatAMinuteWhileAllIsWell(t *testing.T) {
+	inTower(t, func(w *tower) {
+		calls := w.runFor(10*time.Minute + time.Second)
+		if len(calls) != 11 {
+			t.Errorf("%d beats in ten minutes: %v", len(calls), calls)
+		}
+		for i, call := range calls {
+			if call != "GET beat.example" {
+				t.Errorf("call %d: %s", i, call)
+			}
+		}
+	})
+}
+
+func TestAnAlarmIsToldOnceAndStopsTheHeartbeat(t *testing.T) {
+	inTower(t, func(w *tower) {
+		w.alarms = []Alarm{{"sender_stopped", "nothing is sent"}, {"staff_chat_dead", "unblock the bot"}}
+		calls := w.runFor(time.Hour)
+		if len(calls) != 2 {
+			t.Fatalf("calls %v", calls)
+		}
+		for i, code := range []string{"sender_stopped", "staff_chat_dead"} {
+			var body struct{ Service, Code, Detail, At string }
+			_, text, _ := strings.Cut(calls[i], "{")
+			if err := json.Unmarshal([]byte("{"+text), &body); err != nil || body.Code != code || body.Detail == "" || body.At == "" {
+				t.Errorf("call %d: %s, %v", i, calls[i], err)
+			}
+		}
+		w.alarms = nil
+		if calls := w.runFor(time.Minute); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET") {
+			t.Errorf("after the alarms: %v", calls)
+		}
+		w.alarms = []Alarm{{"sender_stopped", "again"}}
+		if calls := w.runFor(time.Hour); len(calls) != 1 {
+			t.Errorf("the second time: %v", calls)
+		}
+	})
+}
+
+func TestAnAlarmThatNobodyTookIsRepeatedAndLoggedOnce(t *testing.T) {
+	inTower(t, func(w *tower) {
+		for _, fail := range []func() (int, error){
+			func() (int, error) { return http.StatusBadGateway, nil },
+			func() (int, error) { return 0, errors.New("dial ops.example/alert/s3cret: refused") },
+		} {
+			w.answers, w.alarms = fail, []Alarm{{"disk_full", "make room"}}
+			if calls := w.runFor(10*time.Minute + time.Second); len(calls) != 11 {
+				t.Errorf("%d tries in ten minutes", len(calls))
+			}
+			w.answers = func() (int, error) { return http.StatusNoContent, nil }
+			if calls := w.runFor(10 * time.Minute); len(calls) != 1 {
+				t.Errorf("when it works again: %v", calls)
+			}
+			w.alarms = nil
+			w.runFor(time.Second)
+		}
+		log := w.log.String()
+		if n := strings.Count(log, "alert address cannot be reached"); n != 2 {
+			t.Errorf("%d lines for two failures\n%s", n, log)
+		}
+		if strings.Contains(log, "s3cret") {
+			t.Errorf("an address is in the log\n%s", log)
+		}
+	})
+}
+
+func TestWhatCannotBeLookedAtIsAnAlarm(t *testing.T) {
+	inTower(t, func(w *tower) {
+		w.broken = fmt.Errorf("locked")
+		if calls := w.runFor(time.Minute); len(calls) != 1 || !strings.Contains(calls[0], "database_unreadable") {
+			t.Errorf("calls %v", calls)
+		}
+	})
+}
