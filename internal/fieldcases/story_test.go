@@ -185,7 +185,7 @@ func (s *told) countCopies(kill int) {
 	if twice > 1 || kill == 0 && twice > 0 {
 		s.t.Errorf("messages came twice: %v", copies)
 	}
-	if s.shows("A-2") || s.shows("A-4") {
+	if s.shows("A-2 is placed") || s.shows("A-4 is placed") {
 		s.t.Error("what was suppressed came later")
 	}
 }
