@@ -36,12 +36,11 @@ var rooms = map[string]room{
 		rooms:     []string{"internal/orders"},
 		libraries: []string{"github.com/bojanz/currency"},
 	},
-	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram"}},
-	"internal/conversation": {
-		rooms: []string{"internal/database", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/updates"},
-	},
-	"internal/lookout":          {},
 	"internal/telegram/sandbox": {},
+	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram", "internal/outbox"}},
+	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
+		"internal/telegram", "internal/telegram/updates"}},
+	"internal/lookout": {},
 	"internal/httpapi": {
 		rooms:     []string{"internal/database", "internal/idempotency", "internal/orders", "internal/outbox"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
@@ -52,7 +51,7 @@ var rooms = map[string]room{
 			"internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/caarlos0/env/v11",
 			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
-			"github.com/robfig/cron/v3", "golang.org/x/sync"},
+			"github.com/robfig/cron/v3", "golang.org/x/sync", "golang.org/x/sys"},
 	},
 	// Examples for people who test against the sandbox; they know none of our rooms.
 	"examples/sandbox":    {},

@@ -15,6 +15,8 @@ type cli struct {
 	Dispatch dispatchCmd `cmd:"" help:"Send what is due and end, for cron instead of serve."`
 	Sandbox  sandboxCmd  `cmd:"" help:"Run a fake Bot API to test against."`
 
+	Setup   setupCmd   `cmd:"" help:"Get a first bot going: asks for the token and writes .env."`
+	Doctor  doctorCmd  `cmd:"" help:"Look for what is wrong, and say what mends it."`
 	Health  healthCmd  `cmd:"" help:"Ask a running service how it is."`
 	Backup  backupCmd  `cmd:"" help:"Copy the database while others use it."`
 	Purge   purgeCmd   `cmd:"" help:"Erase what has been kept for long enough."`

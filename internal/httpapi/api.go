@@ -89,6 +89,7 @@ func New(c Config) *API {
 	a.registerCustomers()
 	a.registerSender()
 	a.registerHealth()
+	a.registerDescription()
 	return a
 }
 

@@ -158,11 +158,15 @@ func TestMessagesAreListedByWhatTheyAre(t *testing.T) {
 	}
 }
 
-func (s *shop) sql(query string) {
+func (s *shop) sql(queries ...string) {
 	s.t.Helper()
 	err := s.db.Write(context.Background(), func(tx database.Tx) error {
-		_, err := tx.Exec(query)
-		return err
+		for _, query := range queries {
+			if _, err := tx.Exec(query); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		s.t.Fatal(err)
