@@ -12,11 +12,12 @@ import (
 func AllowedUpdates() []string { return []string{"message", "callback_query", "my_chat_member"} }
 
 const (
-	// MaxUpdates is how many updates one call returns at most, and MaxPoll how long Telegram waits
-	// for the first (https://core.telegram.org/bots/api#getupdates; the wait is capped in
-	// telegram-bot-api/Client.cpp of github.com/tdlib/telegram-bot-api).
+	// MaxUpdates is how many updates one call returns at most
+	// (https://core.telegram.org/bots/api#getupdates).
 	MaxUpdates = 100
-	MaxPoll    = 50 * time.Second
+	// MaxPoll is how long Telegram waits for the first of them at most (telegram-bot-api/Client.cpp
+	// of github.com/tdlib/telegram-bot-api).
+	MaxPoll = 50 * time.Second
 
 	// maxUpdatesBody is how much of an answer of getUpdates is read: a hundred updates with the
 	// longest texts and a reply in each are some 4 MB.
