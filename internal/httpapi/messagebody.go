@@ -97,7 +97,7 @@ type MessageBody struct {
 	CustomerID        string          `json:"customerId,omitempty"`
 	OrderID           int64           `json:"orderId,omitempty"`
 	Type              string          `json:"type"`
-	Payload           json.RawMessage `json:"payload"`
+	Payload           shownJSON       `json:"payload"`
 	State             outbox.State    `json:"state"`
 	Reason            string          `json:"reason,omitempty"`
 	Detail            string          `json:"detail,omitempty" doc:"Telegram's words about the last failure"`
@@ -114,7 +114,7 @@ type MessageBody struct {
 
 func showMessage(m outbox.Message) MessageBody {
 	b := MessageBody{
-		MessageID: m.ID, Recipient: whereTo(m), OrderID: orders.SubjectID(m.Subject), Type: m.Type, Payload: m.Payload,
+		MessageID: m.ID, Recipient: whereTo(m), OrderID: orders.SubjectID(m.Subject), Type: m.Type, Payload: shownJSON(m.Payload),
 		State: m.State, Reason: m.Reason, Detail: m.Detail, Failures: m.Failures, CreatedAt: m.CreatedAt.UTC(),
 		NotBefore: instant(m.NotBefore), ExpiresAt: instant(m.ExpiresAt), RetryAt: instant(m.RetryAt),
 		EndedAt: instant(m.EndedAt), OnUncertain: m.OnUncertain, TelegramMessageID: m.RemoteID, IdempotencyKey: m.Key,
