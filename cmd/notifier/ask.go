@@ -24,6 +24,8 @@ type question struct {
 	// named: the answer holds an address of the bot, for which its name must be asked. Whether that
 	// is told only makes a difference to that address.
 	named bool
+	// makes: it puts something into the database, so that there may be none yet.
+	makes bool
 }
 
 // ask asks the API and prints the answer: as JSON, or as show does.
@@ -31,6 +33,11 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 	s, err := p.settings()
 	if err != nil {
 		return err
+	}
+	if !q.makes {
+		if err := needDatabase(s); err != nil {
+			return err
+		}
 	}
 	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 	if err != nil {

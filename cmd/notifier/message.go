@@ -126,7 +126,7 @@ func (c *messageSendCmd) Run(ctx context.Context, p *program) error {
 	add("notBefore", c.NotBefore)
 	add("expiresAt", c.ExpiresAt)
 	add("onUncertain", c.OnUncertain)
-	q := question{method: http.MethodPost, target: "/messages", body: body, key: c.Key}
+	q := question{method: http.MethodPost, target: "/messages", body: body, key: c.Key, makes: true}
 	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
 }
 

@@ -67,7 +67,7 @@ func (c *orderPlaceCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	q := question{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0}
+	q := question{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0, makes: true}
 	return c.ask(ctx, p, q, func(a answer) error {
 		fmt.Fprintf(p.stdout, "Order %s is placed (id %s, %s).\n", name(a), a.text("orderId"), a.money())
 		if connect := a.text("connectUrl"); connect != "" {

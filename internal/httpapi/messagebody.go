@@ -92,24 +92,24 @@ func (b sendBody) setContent(m *outbox.NewMessage, check func(string, json.RawMe
 
 // MessageBody is what every answer about a message tells.
 type MessageBody struct {
-	MessageID         int64           `json:"messageId"`
-	Recipient         string          `json:"recipient" doc:"the chat, or customer:<id> while there is none"`
-	CustomerID        string          `json:"customerId,omitempty"`
-	OrderID           int64           `json:"orderId,omitempty"`
-	Type              string          `json:"type"`
-	Payload           shownJSON       `json:"payload"`
-	State             outbox.State    `json:"state"`
-	Reason            string          `json:"reason,omitempty"`
-	Detail            string          `json:"detail,omitempty" doc:"Telegram's words about the last failure"`
-	Failures          int             `json:"failures"`
-	CreatedAt         time.Time       `json:"createdAt"`
-	NotBefore         *time.Time      `json:"notBefore,omitempty"`
-	ExpiresAt         *time.Time      `json:"expiresAt,omitempty"`
-	RetryAt           *time.Time      `json:"retryAt,omitempty"`
-	EndedAt           *time.Time      `json:"endedAt,omitempty"`
-	OnUncertain       string          `json:"onUncertain,omitempty"`
-	TelegramMessageID int64           `json:"telegramMessageId,omitempty"`
-	IdempotencyKey    string          `json:"idempotencyKey,omitempty" doc:"of a message that came through the table"`
+	MessageID         int64        `json:"messageId"`
+	Recipient         string       `json:"recipient" doc:"the chat, or customer:<id> while there is none"`
+	CustomerID        string       `json:"customerId,omitempty"`
+	OrderID           int64        `json:"orderId,omitempty"`
+	Type              string       `json:"type"`
+	Payload           shownJSON    `json:"payload"`
+	State             outbox.State `json:"state"`
+	Reason            string       `json:"reason,omitempty"`
+	Detail            string       `json:"detail,omitempty" doc:"Telegram's words about the last failure"`
+	Failures          int          `json:"failures"`
+	CreatedAt         time.Time    `json:"createdAt"`
+	NotBefore         *time.Time   `json:"notBefore,omitempty"`
+	ExpiresAt         *time.Time   `json:"expiresAt,omitempty"`
+	RetryAt           *time.Time   `json:"retryAt,omitempty"`
+	EndedAt           *time.Time   `json:"endedAt,omitempty"`
+	OnUncertain       string       `json:"onUncertain,omitempty"`
+	TelegramMessageID int64        `json:"telegramMessageId,omitempty"`
+	IdempotencyKey    string       `json:"idempotencyKey,omitempty" doc:"of a message that came through the table"`
 }
 
 func showMessage(m outbox.Message) MessageBody {

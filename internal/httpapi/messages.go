@@ -98,7 +98,7 @@ func (a *API) showMessage(ctx context.Context, in *MessageInput) (*output[messag
 
 func (a *API) explainMessage(ctx context.Context, in *MessageInput) (*output[explanationBody], error) {
 	return look(ctx, a, func(tx database.Tx, now time.Time) (explanationBody, error) {
-		e, err := a.Outbox.Explain(tx, now, in.MessageID)
+		e, err := a.explain(tx, now, in.MessageID)
 		return explanationBody{
 			MessageID: in.MessageID, State: e.Message.State, Code: e.Code, Text: e.Text, Until: instant(e.Until),
 		}, err
