@@ -28,6 +28,9 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkForServe(); err != nil {
+		return wrongSettings(err)
+	}
 	if c.PrintConfig {
 		return printSettings(p.stdout, s)
 	}
