@@ -13,7 +13,7 @@ import (
 const maxPayload = 262144
 
 type sendBody struct {
-	ChatID      *int64     `json:"chatId,omitempty" minimum:"-4503599627370495" maximum:"4503599627370495" doc:"this, or customerId"`
+	ChatID      *int64     `json:"chatId,omitempty" doc:"this, or customerId"`
 	CustomerID  string     `json:"customerId,omitempty" maxLength:"200" doc:"follows the customer, and waits for a link if need be"`
 	Text        string     `json:"text,omitempty" doc:"plain text; this, or type and payload"`
 	Type        string     `json:"type,omitempty" maxLength:"64"`
@@ -48,10 +48,12 @@ func (b sendBody) setRecipient(m *outbox.NewMessage) error {
 	switch {
 	case b.ChatID != nil && b.CustomerID != "":
 		return invalid("/customerId", "give either chatId or customerId")
-	case b.ChatID != nil && *b.ChatID == 0:
-		return invalid("/chatId", "0 is no chat")
+	case b.ChatID != nil && !isChat(*b.ChatID):
+		return invalid("/chatId", chatIDWords)
 	case b.ChatID != nil:
 		m.Recipient = strconv.FormatInt(*b.ChatID, 10)
+	case blank(b.CustomerID):
+		return invalid("/customerId", "is blank")
 	case b.CustomerID != "":
 		m.Recipient = orders.Recipient(b.CustomerID)
 	default:
@@ -83,9 +85,7 @@ func (b sendBody) setContent(m *outbox.NewMessage, check func(string, json.RawMe
 		return invalid(pointer, "is larger than 256 KiB")
 	}
 	if err := check(m.Type, payload); err != nil {
-		f := invalid(pointer, err.Error())
-		f.Code = codeInvalidText
-		return f
+		return invalidContent(pointer, err)
 	}
 	return nil
 }
