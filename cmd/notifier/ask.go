@@ -24,6 +24,10 @@ type question struct {
 	// named: the answer holds an address of the bot, for which its name must be asked. Whether that
 	// is told only makes a difference to that address.
 	named bool
+	// makes: it puts something into the database, so that there may be none yet.
+	makes bool
+	// options are the fields of the request that came from the command line.
+	options options
 }
 
 // ask asks the API and prints the answer: as JSON, or as show does.
@@ -31,6 +35,11 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 	s, err := p.settings()
 	if err != nil {
 		return err
+	}
+	if !q.makes {
+		if err := needDatabase(s); err != nil {
+			return err
+		}
 	}
 	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 	if err != nil {
@@ -43,6 +52,10 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 	}
 	body, err := q.of(ctx, h.local())
 	if err != nil {
+		var usage *codedError
+		if errors.As(err, &usage) {
+			return err // whether the bot's name is known makes no difference
+		}
 		return errors.Join(err, nameless)
 	}
 	if a.JSON {
@@ -64,6 +77,9 @@ func (q question) of(ctx context.Context, h http.Handler) ([]byte, error) {
 	}
 	w := &written{header: http.Header{}, status: http.StatusOK}
 	h.ServeHTTP(w, r)
+	if err := q.options.misused(w.status, w.body.Bytes()); err != nil {
+		return nil, err
+	}
 	return w.body.Bytes(), refusal(w.status, w.body.Bytes())
 }
 

@@ -43,7 +43,9 @@ func (b bulk) question(target, key string) question {
 	if b.Since != "" {
 		body["since"] = b.Since
 	}
-	return question{method: http.MethodPost, target: target, body: body, key: key}
+	return question{method: http.MethodPost, target: target, body: body, key: key, options: options{
+		"/reason": "--reason", "/header/Idempotency-Key": "--key",
+	}}
 }
 
 // count tells how many it was.

@@ -10,17 +10,17 @@ import (
 
 type chatListCmd struct {
 	asking
-	State string `help:"open, doubtful or dead."`
-	Limit int    `help:"How many at most." default:"50"`
-	After string `help:"Go on after the page before."`
+	State chatState `help:"open, doubtful or dead." placeholder:"STATE"`
+	Limit pageLimit `help:"How many at most, up to 500." default:"50"`
+	After string    `help:"Go on after the page before."`
 }
 
 // Run lists chats.
 func (c *chatListCmd) Run(ctx context.Context, p *program) error {
-	query := url.Values{"limit": {strconv.Itoa(c.Limit)}}
-	set(query, "state", c.State)
+	query := url.Values{"limit": {strconv.Itoa(int(c.Limit))}}
+	set(query, "state", string(c.State))
 	set(query, "after", c.After)
-	q := question{method: http.MethodGet, target: "/chats?" + query.Encode()}
+	q := question{method: http.MethodGet, target: "/chats?" + query.Encode(), options: options{"/query/after": "--after"}}
 	return c.ask(ctx, p, q, func(a answer) error {
 		return page(p.stdout, a, "There are no such chats.", "chatId", "state", "reason", "since", "gateUntil", "detail")
 	})
@@ -56,7 +56,8 @@ type chatLinkCmd struct {
 
 // Run makes an address behind which a customer connects their chat.
 func (c *chatLinkCmd) Run(ctx context.Context, p *program) error {
-	q := question{method: http.MethodPost, target: "/customers/" + url.PathEscape(c.Customer) + "/link", named: true}
+	q := question{method: http.MethodPost, target: "/customers/" + url.PathEscape(c.Customer) + "/link", named: true, makes: true,
+		options: options{"/path/customerId": "the customer's id"}}
 	return c.ask(ctx, p, q, func(a answer) error {
 		_, err := fmt.Fprintf(p.stdout, "%s\nGood for one use, until %s.\n", a.text("connectUrl"), a.text("expiresAt"))
 		return err

@@ -71,8 +71,8 @@ type chatID int64
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (c *chatID) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(strings.TrimPrefix(string(text), chatMark), 10, 64)
-	if err != nil || n == 0 {
-		return fmt.Errorf("a chat id is a number such as 7900000001 or -100500, not %q", text)
+	if err != nil || n == 0 || n < -maxChatID || n > maxChatID {
+		return fmt.Errorf("a chat id is a number such as 7900000001 or -100500, not 0, and of at most 52 bits; not %q", strings.TrimPrefix(string(text), chatMark))
 	}
 	*c = chatID(n)
 	return nil
@@ -95,7 +95,7 @@ func (i *itemArg) UnmarshalText(text []byte) error {
 	n := len(parts)
 	quantity, errQuantity := strconv.ParseInt(parts[n-2], 10, 64)
 	price, errPrice := strconv.ParseInt(parts[n-1], 10, 64)
-	if errQuantity != nil || errPrice != nil {
+	if errQuantity != nil || errPrice != nil || quantity < 1 || price < 0 {
 		return fmt.Errorf("%s, not %q", form, text)
 	}
 	*i = itemArg{Name: strings.Join(parts[:n-2], ":"), Quantity: quantity, UnitPriceCents: price}

@@ -50,45 +50,7 @@ func (c *dispatchCmd) Run(ctx context.Context, p *program) error {
 	}
 	defer lock.Release() //nolint:errcheck // the process ends anyway, and the lock with it
 	h.takeWaiting(ctx)
-	return c.pass(ctx, p, d)
-}
-
-// pass makes one pass, or as many as it takes.
-func (c *dispatchCmd) pass(ctx context.Context, p *program, d *outbox.Dispatcher) error {
-	var sent, ended int
-	for {
-		r, err := d.Dispatch(ctx)
-		sent, ended = sent+r.Sent, ended+r.Ended
-		again := c.UntilEmpty && errors.Is(err, outbox.ErrGated) && !r.Next.IsZero()
-		if !again {
-			fmt.Fprintf(p.stdout, "%d sent, %d ended otherwise.\n", sent, ended)
-			return workLeft(r, err)
-		}
-		select {
-		case <-time.After(time.Until(r.Next)):
-		case <-ctx.Done():
-			return workLeft(r, ctx.Err())
-		}
-	}
-}
-
-// workLeft says what is left to send, and why.
-func workLeft(r outbox.Report, err error) error {
-	switch {
-	case err == nil && r.Due == 0:
-		return nil
-	case err == nil:
-		err = errors.New("more has become due meanwhile")
-	case r.Due == 0 && outbox.Held(err):
-		return nil // nothing is waiting for what holds up the channel
-	case !outbox.Held(err):
-		return err
-	}
-	next := ""
-	if !r.Next.IsZero() {
-		next = "; it can go on at " + r.Next.UTC().Format(time.RFC3339)
-	}
-	return &codedError{exitWorkLeft, fmt.Errorf("work remains for %d recipients: %w%s", r.Due, err, next)}
+	return c.passes(ctx, p.stdout, h, d)
 }
 
 // awaitOther waits until another process's sender has nothing due, or until it ends: then it

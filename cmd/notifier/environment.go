@@ -23,9 +23,13 @@ import (
 func (p *program) settings() (Settings, error) {
 	s, err := loadSettings(p.environ, ".env")
 	if err != nil {
-		return s, fmt.Errorf("the settings are not right; .env.example explains them all:\n%w", err)
+		return s, wrongSettings(err)
 	}
 	return s, nil
+}
+
+func wrongSettings(err error) error {
+	return fmt.Errorf("the settings are not right; .env.example explains them all:\n%w", err)
 }
 
 // defaultSettings are those of an empty environment.
@@ -54,13 +58,6 @@ func loadSettings(environ []string, file string) (Settings, error) {
 	unknown = append(unknown, unknownNames(slices.Collect(maps.Keys(fromOutside)), "the environment", injected)...)
 	if len(unknown) > 0 {
 		return Settings{}, errors.Join(unknown...)
-	}
-	// A secret from outside replaces both forms of the one in the file.
-	for _, e := range (Settings{}).entries() {
-		if e.secret && (fromOutside[e.name] != "" || fromOutside[e.name+"_FILE"] != "") {
-			delete(values, e.name)
-			delete(values, e.name+"_FILE")
-		}
 	}
 	maps.Copy(values, fromOutside)
 	tokenFile := values["TELEGRAM_BOT_TOKEN_FILE"]
@@ -129,7 +126,7 @@ func readSecretFiles(values map[string]string) error {
 			continue
 		}
 		if values[e.name] != "" {
-			return &settingError{e.name, "is given twice: remove it or " + e.name + "_FILE"}
+			return &settingError{e.name, "is given twice, as it is and as a file: remove it or " + e.name + "_FILE, in the environment or in .env"}
 		}
 		secret, err := readSecret(file)
 		if err != nil {
@@ -164,8 +161,19 @@ func parseSettings(values map[string]string) (Settings, error) {
 	if err != nil {
 		return s, namedErrors(err)
 	}
+	if values[staffChat] != "" && s.StaffChatID == 0 { // the zero of the field stands for none
+		return s, &settingError{staffChat, chatIDWords}
+	}
 	return s, s.validate()
 }
+
+const staffChat = "NOTIFIER_STAFF_CHAT_ID"
+
+// Telegram promises that chat ids have at most 52 significant bits.
+const (
+	maxChatID   = 1<<52 - 1
+	chatIDWords = "must be a chat id: a whole number such as 7900000001 or -100500, not 0, and of at most 52 bits"
+)
 
 // namedErrors tells the library's errors, which name fields, by the names of the settings.
 func namedErrors(err error) error {

@@ -98,5 +98,8 @@ func (p *program) house(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := needDatabase(s); err != nil {
+		return nil, err
+	}
 	return build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 }

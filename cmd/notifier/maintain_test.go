@@ -64,13 +64,13 @@ func TestMigrate(t *testing.T) {
 	c.want(exitFailure, "run `notifier migrate`", "sender")
 	c.want(0, "from version 1 to 2", "migrate")
 	c.want(0, "version 2 already", "migrate")
-	c.want(0, "running", "sender")
+	c.want(0, "No process sends", "sender")
 }
 
 // Field case SQ-11: after a rollback the older program refuses the newer database and leaves it alone.
 func TestSQ11AnOlderProgramLeavesANewerDatabaseAlone(t *testing.T) {
 	c := newTown(t)
-	c.want(0, "", "message", "list")
+	c.want(0, "", "pause")
 	c.sql("UPDATE notifier_schema SET version = version + 1", "PRAGMA wal_checkpoint(TRUNCATE)")
 	before, err := os.ReadFile(c.databasePath())
 	if err != nil {

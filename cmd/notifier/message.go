@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,25 +11,27 @@ import (
 
 type messageListCmd struct {
 	asking
-	State     string `help:"pending, sending, sent, uncertain, dead or canceled."`
-	Reason    string `help:"Why they ended, such as chat_dead."`
-	Recipient string `help:"A chat id, or customer:<id>."`
-	Order     int64  `help:"Messages about the order with this id."`
-	Limit     int    `help:"How many at most." default:"50"`
-	After     string `help:"Go on after the page before."`
+	State     messageState `help:"pending, sending, sent, uncertain, dead or canceled." placeholder:"STATE"`
+	Reason    string       `help:"Why they ended, such as chat_dead."`
+	Recipient string       `help:"A chat id, or customer:<id>."`
+	Order     idArg        `help:"Messages about the order with this id." placeholder:"ID"`
+	Limit     pageLimit    `help:"How many at most, up to 500." default:"50"`
+	After     string       `help:"Go on after the page before."`
 }
 
 // Run lists messages.
 func (c *messageListCmd) Run(ctx context.Context, p *program) error {
-	query := url.Values{"limit": {strconv.Itoa(c.Limit)}}
-	set(query, "state", c.State)
+	query := url.Values{"limit": {strconv.Itoa(int(c.Limit))}}
+	set(query, "state", string(c.State))
 	set(query, "reason", c.Reason)
 	set(query, "recipient", c.Recipient)
 	set(query, "after", c.After)
 	if c.Order != 0 {
-		query.Set("orderId", strconv.FormatInt(c.Order, 10))
+		query.Set("orderId", strconv.FormatInt(int64(c.Order), 10))
 	}
-	q := question{method: http.MethodGet, target: "/messages?" + query.Encode()}
+	q := question{method: http.MethodGet, target: "/messages?" + query.Encode(), options: options{
+		"/query/reason": "--reason", "/query/recipient": "--recipient", "/query/after": "--after",
+	}}
 	return c.ask(ctx, p, q, func(a answer) error {
 		return page(p.stdout, a, "There are no such messages.",
 			"messageId", "createdAt", "orderId", "type", "recipient", "state", "reason", "detail")
@@ -44,7 +47,7 @@ func set(query url.Values, name, value string) {
 
 // messageArg is the id that most verbs about messages take.
 type messageArg struct {
-	ID int64 `arg:"" help:"The message's id."`
+	ID idArg `arg:"" help:"The message's id."`
 }
 
 func (m messageArg) path(rest string) string { return fmt.Sprintf("/messages/%d%s", m.ID, rest) }
@@ -95,15 +98,28 @@ func (c *messageExplainCmd) Run(ctx context.Context, p *program) error {
 
 type messageSendCmd struct {
 	asking
-	Chat        chatID  `help:"To this chat." xor:"to" required:""`
-	Customer    string  `help:"To this customer's chat, as soon as there is one." xor:"to" required:""`
-	Text        string  `help:"Plain text." xor:"what" required:""`
-	Type        string  `help:"A type such as Text or OrderPaid, with --payload." xor:"what" required:""`
-	Payload     jsonArg `help:"The type's payload." placeholder:"JSON"`
-	NotBefore   string  `help:"Not before this time (RFC 3339)." placeholder:"TIME"`
-	ExpiresAt   string  `help:"Not after this time (RFC 3339)." placeholder:"TIME"`
-	OnUncertain string  `help:"resend or hold, when Telegram may have it."`
-	Key         string  `help:"Idempotency-Key: makes the command safe to repeat."`
+	Chat        chatID          `help:"To this chat (this, or --customer)." xor:"to"`
+	Customer    string          `help:"To this customer's chat, as soon as there is one (this, or --chat)." xor:"to"`
+	Text        string          `help:"Plain text (this, or --type)." xor:"what"`
+	Type        string          `help:"A type such as OrderPaid, with --payload (these, or --text)." xor:"what"`
+	Payload     jsonArg         `help:"The type's payload." placeholder:"JSON"`
+	NotBefore   timeArg         `help:"Not before this time (RFC 3339)." placeholder:"TIME"`
+	ExpiresAt   timeArg         `help:"Not after this time (RFC 3339)." placeholder:"TIME"`
+	OnUncertain uncertainPolicy `help:"resend or hold, when Telegram may have it." placeholder:"POLICY"`
+	Key         string          `help:"Idempotency-Key: makes the command safe to repeat."`
+}
+
+// Validate implements kong's hook.
+func (c *messageSendCmd) Validate() error {
+	switch {
+	case c.Chat == 0 && c.Customer == "":
+		return errors.New("--chat or --customer is needed")
+	case c.Text == "" && c.Type == "":
+		return errors.New("--text is needed, or --type with --payload")
+	case (c.Type != "") != (len(c.Payload) > 0):
+		return errors.New("--type and --payload go together")
+	}
+	return nil
 }
 
 // Run sends a message.
@@ -123,16 +139,19 @@ func (c *messageSendCmd) Run(ctx context.Context, p *program) error {
 	add("customerId", c.Customer)
 	add("text", c.Text)
 	add("type", c.Type)
-	add("notBefore", c.NotBefore)
-	add("expiresAt", c.ExpiresAt)
-	add("onUncertain", c.OnUncertain)
-	q := question{method: http.MethodPost, target: "/messages", body: body, key: c.Key}
+	add("notBefore", string(c.NotBefore))
+	add("expiresAt", string(c.ExpiresAt))
+	add("onUncertain", string(c.OnUncertain))
+	q := question{method: http.MethodPost, target: "/messages", body: body, key: c.Key, makes: true, options: options{
+		"/customerId": "--customer", "/text": "--text", "/type": "--type", "/payload": "--payload",
+		"/expiresAt": "--expires-at", "/header/Idempotency-Key": "--key",
+	}}
 	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
 }
 
 type messageRetryCmd struct {
 	asking
-	ID    int64  `arg:"" optional:"" help:"The message's id. Or choose many with --state."`
+	ID    idArg  `arg:"" optional:"" help:"The message's id. Or choose many with --state."`
 	Force bool   `help:"Although a later message of its order was sent, or its expiresAt has passed."`
 	Key   string `help:"Idempotency-Key: makes the command safe to repeat."`
 	bulk
@@ -151,7 +170,8 @@ func (c *messageRetryCmd) Run(ctx context.Context, p *program) error {
 	if c.ID == 0 {
 		return c.ask(ctx, p, c.question("/messages/retry", c.Key), c.count(p, "messages", "sent again"))
 	}
-	q := question{method: http.MethodPost, target: messageArg{c.ID}.path("/retry"), body: map[string]any{"force": c.Force}, key: c.Key}
+	q := question{method: http.MethodPost, target: messageArg{c.ID}.path("/retry"), body: map[string]any{"force": c.Force}, key: c.Key,
+		options: options{"/header/Idempotency-Key": "--key"}}
 	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
 }
 

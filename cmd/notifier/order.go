@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -20,7 +21,7 @@ type orderPlaceCmd struct {
 	Locale   string    `help:"The customer's language, such as en."`
 	Chat     chatID    `help:"Bind the customer to this chat."`
 	Currency string    `help:"ISO 4217, such as EUR (required without --from)."`
-	Total    *int64    `help:"In the currency's minor unit: 2500 is 25.00 EUR (required without --from)." placeholder:"CENTS"`
+	Total    *centsArg `help:"In the currency's minor unit: 2500 is 25.00 EUR (required without --from)." placeholder:"CENTS"`
 	Item     []itemArg `help:"NAME:QUANTITY:UNIT-PRICE, such as Tea:2:1250; may be repeated." sep:"none" placeholder:"ITEM"`
 	Note     string    `help:"A note for the customer."`
 	Metadata jsonArg   `help:"A JSON object to keep with the order." placeholder:"JSON"`
@@ -29,6 +30,11 @@ type orderPlaceCmd struct {
 
 // Validate implements kong's hook.
 func (c *orderPlaceCmd) Validate() error {
+	if c.From != "" {
+		if beside := c.besideFrom(); len(beside) > 0 {
+			return fmt.Errorf("--from reads the whole order: put %s into the JSON, or leave out --from", strings.Join(beside, ", "))
+		}
+	}
 	if c.Demo && (c.From != "" || c.Chat == 0) {
 		return fmt.Errorf("--demo needs --chat, the chat that is to get the message, and no --from")
 	}
@@ -39,6 +45,34 @@ func (c *orderPlaceCmd) Validate() error {
 		return fmt.Errorf("--customer, --currency and --total are needed, or --from")
 	}
 	return nil
+}
+
+// besideFrom are the options that say something about the order themselves.
+func (c *orderPlaceCmd) besideFrom() (given []string) {
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"--demo", c.Demo}, {"--number", c.Number != ""}, {"--customer", c.Customer != ""}, {"--name", c.Name != ""},
+		{"--locale", c.Locale != ""}, {"--chat", c.Chat != 0}, {"--currency", c.Currency != ""}, {"--total", c.Total != nil},
+		{"--item", len(c.Item) > 0}, {"--note", c.Note != ""}, {"--metadata", len(c.Metadata) > 0},
+	} {
+		if o.given {
+			given = append(given, o.name)
+		}
+	}
+	return given
+}
+
+// options say where an order comes from that was given on the command line.
+func (c *orderPlaceCmd) options() options {
+	if c.From != "" {
+		return options{"/header/Idempotency-Key": "--key"}
+	}
+	return options{
+		"/number": "--number", "/customer/id": "--customer", "/customer/name": "--name", "/customer/locale": "--locale",
+		"/currency": "--currency", "/items": "--item", "/note": "--note", "/metadata": "--metadata", "/header/Idempotency-Key": "--key",
+	}
 }
 
 // fillIn makes up what a sample order has and was not given.
@@ -53,7 +87,7 @@ func (c *orderPlaceCmd) fillIn(now time.Time) {
 	fill(&c.Name, "Anna")
 	fill(&c.Currency, "EUR")
 	if c.Total == nil {
-		total := int64(2500)
+		total := centsArg(2500)
 		c.Total = &total
 	}
 	if len(c.Item) == 0 && *c.Total == 2500 {
@@ -67,7 +101,7 @@ func (c *orderPlaceCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	q := question{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0}
+	q := question{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0, makes: true, options: c.options()}
 	return c.ask(ctx, p, q, func(a answer) error {
 		fmt.Fprintf(p.stdout, "Order %s is placed (id %s, %s).\n", name(a), a.text("orderId"), a.money())
 		if connect := a.text("connectUrl"); connect != "" {
@@ -113,17 +147,19 @@ func name(a answer) string {
 
 type orderStatusCmd struct {
 	asking
-	ID          int64  `arg:"" help:"The order's id."`
-	Status      string `arg:"" help:"paid, ready, shipped, delivered, canceled or refunded."`
-	Note        string `help:"A note for the customer."`
-	TrackingURL string `name:"tracking-url" help:"Where the parcel can be followed."`
-	Key         string `help:"Idempotency-Key: makes the command safe to repeat."`
+	ID          idArg       `arg:"" help:"The order's id."`
+	Status      orderStatus `arg:"" help:"paid, ready, shipped, delivered, canceled or refunded."`
+	Note        string      `help:"A note for the customer."`
+	TrackingURL string      `name:"tracking-url" help:"Where the parcel can be followed."`
+	Key         string      `help:"Idempotency-Key: makes the command safe to repeat."`
 }
 
 // Run moves the order on.
 func (c *orderStatusCmd) Run(ctx context.Context, p *program) error {
 	body := map[string]any{"status": c.Status, "note": c.Note, "trackingUrl": c.TrackingURL}
-	q := question{method: http.MethodPost, target: fmt.Sprintf("/orders/%d/status", c.ID), body: body, key: c.Key}
+	q := question{method: http.MethodPost, target: fmt.Sprintf("/orders/%d/status", c.ID), body: body, key: c.Key, options: options{
+		"/note": "--note", "/trackingUrl": "--tracking-url", "/header/Idempotency-Key": "--key",
+	}}
 	return c.ask(ctx, p, q, func(a answer) error {
 		if a["changed"] != true {
 			_, err := fmt.Fprintf(p.stdout, "Order %s was %s already: nothing to tell.\n", name(a), a.text("status"))
@@ -136,7 +172,7 @@ func (c *orderStatusCmd) Run(ctx context.Context, p *program) error {
 
 type orderShowCmd struct {
 	asking
-	ID int64 `arg:"" help:"The order's id."`
+	ID idArg `arg:"" help:"The order's id."`
 }
 
 // Run shows the order.

@@ -13,7 +13,7 @@ import (
 )
 
 type sandboxCmd struct {
-	Listen      string `help:"Where to listen; port 0 picks a free one." default:"127.0.0.1:8081" placeholder:"ADDR"`
+	Listen      string `help:"Where to listen (by default ${default}); port 0 picks a free one." default:"127.0.0.1:8081" placeholder:"ADDR"`
 	StrictChats bool   `help:"Chats are unknown until their customer presses Start, as at Telegram."`
 }
 

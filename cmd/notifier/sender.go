@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+
+	"notifier/internal/outbox"
 )
 
 type senderShowCmd struct{ asking }
@@ -24,7 +26,7 @@ type pauseCmd struct{ asking }
 
 // Run pauses the sender.
 func (c *pauseCmd) Run(ctx context.Context, p *program) error {
-	return c.ask(ctx, p, question{method: http.MethodPost, target: "/sender/pause"}, showSender(p))
+	return c.ask(ctx, p, question{method: http.MethodPost, target: "/sender/pause", makes: true}, showSender(p))
 }
 
 type resumeCmd struct{ asking }
@@ -36,14 +38,31 @@ func (c *resumeCmd) Run(ctx context.Context, p *program) error {
 
 func showSender(p *program) func(answer) error {
 	return func(a answer) error {
-		line := "The sender is " + a.text("state")
-		if reason := a.text("reason"); reason != "" {
-			line += ": " + reason
-		}
-		if until := a.text("until"); until != "" {
-			line += ", until " + until
-		}
-		_, err := fmt.Fprintln(p.stdout, line+".")
+		_, err := fmt.Fprintln(p.stdout, senderWords(a))
 		return err
 	}
+}
+
+// senderWords say how the sender stands. That nothing holds it up does not mean that there is one.
+func senderWords(a answer) string {
+	const nobody = "No process sends for this database at present: start `notifier serve`."
+	process, sends := a["process"].(map[string]any)
+	if !sends && a.text("state") == outbox.SenderRunning {
+		return nobody
+	}
+	words := "The sender is " + a.text("state")
+	if reason := a.text("reason"); reason != "" {
+		words += ": " + reason
+	}
+	if until := a.text("until"); until != "" {
+		words += ", until " + until
+	}
+	if !sends {
+		return words + ". " + nobody
+	}
+	holder := answer(process)
+	if holder.text("pid") == "0" { // it has just taken the lock
+		return words + "."
+	}
+	return fmt.Sprintf("%s (process %s on %s).", words, holder.text("pid"), holder.text("host"))
 }

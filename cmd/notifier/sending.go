@@ -37,7 +37,7 @@ func (h *house) connect() (*telegram.Client, error) {
 		Token: h.readToken, URL: h.TelegramURL, Timeout: h.SendTimeout, Render: h.render,
 	})
 	if err != nil {
-		return nil, &settingError{"TELEGRAM_API_URL or TELEGRAM_BOT_TOKEN", err.Error()}
+		return nil, &settingError{"TELEGRAM_BOT_TOKEN", err.Error()}
 	}
 	h.client.Store(client)
 	return client, nil

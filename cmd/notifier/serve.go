@@ -28,36 +28,66 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkForServe(); err != nil {
+		return wrongSettings(err)
+	}
 	if c.PrintConfig {
 		return printSettings(p.stdout, s)
 	}
-	h, err := build(ctx, s, newLog(p.stderr, s.LogLevel, s.LogFormat))
+	log := newLog(p.stderr, s.LogLevel, s.LogFormat)
+	warnOfOpenSettings(log, settingsFile)
+	h, err := build(ctx, s, log)
 	if err != nil {
-		return err
+		return unlessEnding(ctx, err)
 	}
 	defer h.close()
+	doors, err := c.open(ctx, h)
+	if err == nil {
+		err = h.banner(ctx, p.stdout, doors)
+	}
+	if err != nil {
+		closeAll(doors)
+		return unlessEnding(ctx, err)
+	}
+	return h.serve(ctx, doors...)
+}
+
+// unlessEnding is the error of a start, or nothing when that was broken off by the end of ctx:
+// whatever it was doing then, it was told to end.
+func unlessEnding(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// open readies the sender and the doors. Those it returns are open, with an error too.
+func (c *serveCmd) open(ctx context.Context, h *house) ([]door, error) {
 	if _, err := h.addSender(c.AcceptNewBot); err != nil {
-		return err
+		return nil, err
 	}
 	if c.Paused {
 		err := h.db.Write(ctx, func(tx database.Tx) error { return h.box.Pause(tx, time.Now()) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	l, err := net.Listen("tcp", s.Listen)
+	l, err := net.Listen("tcp", h.Listen)
 	if err != nil {
-		return fmt.Errorf("%w\nNOTIFIER_LISTEN chooses another address", err)
+		return nil, fmt.Errorf("%w\nNOTIFIER_LISTEN chooses another address", err)
 	}
-	doors, err := h.openWebhook(door{l, httpapi.NewServer(h.api, h.log)})
+	first := door{l, httpapi.NewServer(h.api, h.log)}
+	doors, err := h.openWebhook(first)
 	if err != nil {
-		_ = l.Close()
-		return err
+		return []door{first}, err
 	}
-	if err := h.banner(ctx, p.stdout, doors); err != nil {
-		return err
+	return doors, nil
+}
+
+func closeAll(doors []door) {
+	for _, d := range doors {
+		_ = d.listener.Close()
 	}
-	return h.serve(ctx, doors...)
 }
 
 // door is where HTTP comes in.
@@ -81,12 +111,9 @@ func (h *house) banner(ctx context.Context, w io.Writer, doors []door) error {
 	if err != nil {
 		return err
 	}
-	sender := f.status.State
-	if f.status.Reason != "" {
-		sender += " (" + f.status.Reason + ")"
-	}
-	if f.copied {
-		sender = outbox.SenderPaused + ": " + copyWords(f.waiting)
+	sender, err := h.senderLine(f)
+	if err != nil {
+		return err
 	}
 	guard := "API key needed"
 	if h.APIKey.Reveal() == "" {
@@ -178,11 +205,6 @@ func (h *house) send(ctx context.Context) error {
 
 // dispatch sends until ctx ends.
 func (h *house) dispatch(ctx context.Context, schedule outbox.Schedule) {
-	told := ""
-	h.sender.Load().Run(ctx, schedule, func(_ outbox.Report, err error) {
-		if err.Error() != told { // once for each reason, not for each pass
-			told = err.Error()
-			h.log.Warn("not sending", "reason", err)
-		}
-	})
+	t := &tidings{Schedule: schedule, log: h.log}
+	h.sender.Load().Run(ctx, t, t.held)
 }

@@ -86,12 +86,10 @@ func (s Settings) validate() error {
 	need(slices.Contains(policies, s.OnUncertain), "NOTIFIER_ON_UNCERTAIN", "must be one of "+strings.Join(policies, ", "))
 	formats := []string{"auto", "text", "json"}
 	need(slices.Contains(formats, s.LogFormat), "NOTIFIER_LOG_FORMAT", "must be one of "+strings.Join(formats, ", "))
-	if _, err := telegram.NewPace(s.rates()); err != nil {
-		need(false, "NOTIFIER_RATE_BOT, NOTIFIER_RATE_CHAT or NOTIFIER_RATE_GROUP", err.Error())
-	}
+	need(s.StaffChatID >= -maxChatID && s.StaffChatID <= maxChatID, staffChat, chatIDWords)
 	_, errSafety := s.safety()
 	_, errPurge := s.purgeSchedule()
-	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(),
+	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),
 		checkAddress("NOTIFIER_ALERT_URL", s.AlertURL), checkAddress("NOTIFIER_HEARTBEAT_URL", s.HeartbeatURL))
 	return errors.Join(wrong...)
 }

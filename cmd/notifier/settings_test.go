@@ -71,8 +71,9 @@ func TestSecretsFromFiles(t *testing.T) {
 	}{
 		{[]string{"TELEGRAM_BOT_TOKEN_FILE=" + secret}, "", "1:abc"},
 		{nil, "TELEGRAM_BOT_TOKEN_FILE=" + secret, "1:abc"},
-		{[]string{"TELEGRAM_BOT_TOKEN=2:env\n"}, "TELEGRAM_BOT_TOKEN_FILE=" + secret, "2:env"},
-		{[]string{"TELEGRAM_BOT_TOKEN_FILE=" + secret}, "TELEGRAM_BOT_TOKEN=2:file", "1:abc"},
+		{[]string{"TELEGRAM_BOT_TOKEN=2:env\n"}, "TELEGRAM_BOT_TOKEN=2:file", "2:env"},
+		{[]string{"TELEGRAM_BOT_TOKEN=2:env\n"}, "TELEGRAM_BOT_TOKEN_FILE=" + secret, "given twice"},
+		{[]string{"TELEGRAM_BOT_TOKEN_FILE=" + secret}, "TELEGRAM_BOT_TOKEN=2:file", "given twice"},
 		{[]string{"TELEGRAM_BOT_TOKEN_FILE=" + secret, "TELEGRAM_BOT_TOKEN=2:x"}, "", "given twice"},
 		{nil, "TELEGRAM_BOT_TOKEN=2:x\nTELEGRAM_BOT_TOKEN_FILE=" + secret, "given twice"},
 		{[]string{"TELEGRAM_BOT_TOKEN_FILE=/nowhere/token"}, "", "TELEGRAM_BOT_TOKEN_FILE: "},
@@ -135,6 +136,8 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{"NOTIFIER_DISPATCH_SCHEDULE", "now and then", "cron line"},
 		{"NOTIFIER_TIMEZONE", "Mars/Olympus", "time zone"},
 		{"NOTIFIER_STAFF_CHAT_ID", "@staff", "whole number"},
+		{"NOTIFIER_STAFF_CHAT_ID", "0", "not 0"},
+		{"NOTIFIER_STAFF_CHAT_ID", "4503599627370496", "52 bits"},
 		{"NOTIFIER_PURGE_SCHEDULE", "nightly", "cron line"},
 		{"NOTIFIER_RETENTION_SENT", "0s", "at least 1h"},
 		{"NOTIFIER_RETENTION_DEAD", "59m", "at least 1h"},
@@ -148,6 +151,46 @@ func TestBadValuesAreNamed(t *testing.T) {
 		_, err := loadSettings([]string{c.name + "=" + c.value}, "/nowhere/.env")
 		if err == nil || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s=%s: %v", c.name, c.value, err)
+		}
+	}
+}
+
+// Only the rate that is wrong is named, in numbers that people write.
+func TestARateIsRefusedByItself(t *testing.T) {
+	for name, words := range map[string]string{
+		"NOTIFIER_RATE_BOT":   "NOTIFIER_RATE_BOT: must be a rate from 0.000012 to 10000 messages a second",
+		"NOTIFIER_RATE_CHAT":  "NOTIFIER_RATE_CHAT: must be a rate from 0.000012 to 10000 messages a second",
+		"NOTIFIER_RATE_GROUP": "NOTIFIER_RATE_GROUP: must be a rate from 0.000695 to 10000 messages a minute",
+	} {
+		for _, value := range []string{"0", "-1", "NaN", "Inf", "10001"} {
+			if _, err := loadSettings([]string{name + "=" + value}, "/nowhere/.env"); err == nil || err.Error() != words {
+				t.Errorf("%s=%s: %v", name, value, err)
+			}
+		}
+	}
+	if _, err := loadSettings([]string{"NOTIFIER_RATE_BOT=0.000012", "NOTIFIER_RATE_GROUP=0.000695"}, "/nowhere/.env"); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is shown in the banner and by --print-config can hold no secret.
+func TestSecretsInAddressesAreRefused(t *testing.T) {
+	for _, pair := range []string{
+		"DATABASE_URL=postgres://u:opensesame@h/db", "DATABASE_URL=opensesame://h",
+		"TELEGRAM_API_URL=http://u:opensesame@h/", "TELEGRAM_API_URL=http://opensesame@h", "TELEGRAM_API_URL=https://api.telegram.org/bot9:opensesame/",
+		"TELEGRAM_API_URL=https://api.telegram.org/bot9%3Aopensesame", "TELEGRAM_API_URL=https://9:opensesame", "TELEGRAM_API_URL=https://h/9:opensesame",
+		"TELEGRAM_API_URL=https://h/?token=opensesame", "TELEGRAM_API_URL=https://h/#opensesame", "TELEGRAM_API_URL=9:opensesame",
+		"NOTIFIER_WEBHOOK_URL=https://u:opensesame@h/telegram/webhook", "NOTIFIER_WEBHOOK_URL=https://h/telegram/webhook?s=opensesame",
+	} {
+		name, _, _ := strings.Cut(pair, "=")
+		_, err := loadSettings([]string{pair}, "/nowhere/.env")
+		if err == nil || !strings.Contains(err.Error(), name+": ") || strings.Contains(err.Error(), "opensesame") {
+			t.Errorf("%s: %v", pair, err)
+		}
+	}
+	for _, pair := range []string{"TELEGRAM_API_URL=http://127.0.0.1:8081/", "TELEGRAM_API_URL=https://proxy.example/telegram", "DATABASE_URL=a:b?#%/x.db"} {
+		if _, err := loadSettings([]string{pair}, "/nowhere/.env"); err != nil {
+			t.Errorf("%s: %v", pair, err)
 		}
 	}
 }

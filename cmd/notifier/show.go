@@ -98,18 +98,28 @@ func fields(w io.Writer, a answer, names ...string) error {
 	return t.Flush()
 }
 
-// table prints objects under the names of their fields.
+// table prints objects under the names of their fields. Empty cells keep their place: a column ends
+// for tabwriter where a line has no cell for it.
 func table(w io.Writer, list []answer, names ...string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var aligned bytes.Buffer
+	t := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(names, "\t"))
 	for _, a := range list {
 		row := make([]string, 0, len(names))
 		for _, name := range names {
 			row = append(row, a.text(name))
 		}
-		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(aligned.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // page prints a list, and how to see more of it.

@@ -87,10 +87,10 @@ func (h *house) wake() {
 
 // checkText says why a message could never be sent, without the word that is for programs.
 func (h *house) checkText(typ string, payload json.RawMessage) error {
-	err := h.texts.Check(typ, payload)
+	err := h.texts.CheckNew(typ, payload)
 	var said *text.Error
 	if errors.As(err, &said) {
-		return errors.New(said.Detail())
+		return &httpapi.ContentError{Pointer: said.Pointer(), Detail: said.Detail()}
 	}
 	return err
 }

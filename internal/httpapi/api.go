@@ -38,7 +38,8 @@ type Config struct {
 	Wake func()
 	// BotName is the bot's name without @; empty as long as it is not known.
 	BotName func() string
-	// CheckText says why a message of this type and payload could never be sent, or nil.
+	// CheckText says why a message of this type and payload could never be sent, or nil. A
+	// *ContentError names the field.
 	CheckText func(typ string, payload json.RawMessage) error
 	// Problems says what is wrong at present, besides what the API finds itself.
 	Problems func(context.Context) []Problem

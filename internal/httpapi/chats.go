@@ -46,6 +46,9 @@ type listChatsInput struct {
 }
 
 func (a *API) listChats(ctx context.Context, in *listChatsInput) (*output[page[chatBody]], error) {
+	if f := checkRecipient("/query/after", in.After); f != nil {
+		return nil, invalid("/query/after", noCursor)
+	}
 	return look(ctx, a, func(tx database.Tx, _ time.Time) (page[chatBody], error) {
 		found, err := a.Outbox.Recipients(tx, in.State, in.After, in.Limit+1)
 		return pageOf(found, in.Limit, showChat, func(r outbox.Recipient) string { return r.Address }), err
@@ -54,14 +57,24 @@ func (a *API) listChats(ctx context.Context, in *listChatsInput) (*output[page[c
 
 // ChatInput names a chat.
 type ChatInput struct {
-	ChatID int64 `path:"chatId" minimum:"-4503599627370495" maximum:"4503599627370495"`
+	ChatID int64 `path:"chatId" doc:"a whole number of at most 52 bits; a group's is negative"`
 }
 
-func (in ChatInput) address() string { return strconv.FormatInt(in.ChatID, 10) }
+// address is the chat's id as it is stored.
+func (in ChatInput) address() (string, error) {
+	if !isChat(in.ChatID) {
+		return "", invalid("/path/chatId", chatIDWords)
+	}
+	return strconv.FormatInt(in.ChatID, 10), nil
+}
 
 func (a *API) showChat(ctx context.Context, in *ChatInput) (*output[chatBody], error) {
+	address, err := in.address()
+	if err != nil {
+		return nil, err
+	}
 	return look(ctx, a, func(tx database.Tx, _ time.Time) (chatBody, error) {
-		r, err := a.Outbox.Recipient(tx, in.address())
+		r, err := a.Outbox.Recipient(tx, address)
 		return showChat(r), err
 	})
 }
@@ -72,15 +85,23 @@ type actOnChatInput struct {
 }
 
 func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+	address, err := in.address()
+	if err != nil {
+		return nil, err
+	}
 	return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
-		r, err := a.Outbox.Revive(tx, now, in.address())
+		r, err := a.Outbox.Revive(tx, now, address)
 		return showChat(r), err
 	})
 }
 
 func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+	address, err := in.address()
+	if err != nil {
+		return nil, err
+	}
 	return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
-		r, err := a.Outbox.ReleaseGate(tx, now, in.address())
+		r, err := a.Outbox.ReleaseGate(tx, now, address)
 		return showChat(r), err
 	})
 }

@@ -90,18 +90,8 @@ func fieldError(err error) FieldError {
 	if name, missing := missingField(e.Detail); missing {
 		return FieldError{Detail: "is required", Pointer: e.Pointer + "/" + escapePointer(name)}
 	}
-	if said, ok := inOurWords[e.Detail]; ok {
-		e.Detail = said
-	}
+	e.Detail = plainly(e.Detail)
 	return e
-}
-
-// inOurWords are details of huma that leave a question open.
-var inOurWords = map[string]string{
-	validation.MsgUnexpectedProperty: "is not a field of this request",
-	validation.MsgExpectedInteger:    "must be a whole number in plain digits, between -9223372036854775808 and 9223372036854775807",
-	"invalid integer":                "must be a whole number in plain digits",
-	"unknown query parameter":        "is not a parameter of this request",
 }
 
 // missingField is the name in huma's words for a required field that is not there.

@@ -43,6 +43,9 @@ func takeIn(w http.ResponseWriter, r *http.Request) (*http.Request, *Failure) {
 	if f != nil {
 		return r, f
 	}
+	if f := checkEncoding(r.Header.Get("Content-Encoding")); f != nil {
+		return r, f
+	}
 	if len(body) > 0 {
 		if f := checkMediaType(r.Header.Get("Content-Type")); f != nil {
 			return r, f
@@ -92,6 +95,16 @@ func checkMediaType(header string) *Failure {
 	}
 	return failure(http.StatusUnsupportedMediaType, codeMediaType,
 		"send JSON in UTF-8, with the header Content-Type: "+jsonType)
+}
+
+// checkEncoding refuses a packed body in words: read as it is, it would be called broken JSON.
+func checkEncoding(header string) *Failure {
+	if header == "" || strings.EqualFold(header, "identity") {
+		return nil
+	}
+	return failure(http.StatusUnsupportedMediaType, codeMediaType,
+		"send the body as it is, without Content-Encoding: packed bodies are not taken").
+		with("Accept-Encoding", "identity")
 }
 
 // hasKeys says whether POSTs to a path take an Idempotency-Key.

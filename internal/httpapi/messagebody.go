@@ -13,7 +13,7 @@ import (
 const maxPayload = 262144
 
 type sendBody struct {
-	ChatID      *int64     `json:"chatId,omitempty" minimum:"-4503599627370495" maximum:"4503599627370495" doc:"this, or customerId"`
+	ChatID      *int64     `json:"chatId,omitempty" doc:"this, or customerId"`
 	CustomerID  string     `json:"customerId,omitempty" maxLength:"200" doc:"follows the customer, and waits for a link if need be"`
 	Text        string     `json:"text,omitempty" doc:"plain text; this, or type and payload"`
 	Type        string     `json:"type,omitempty" maxLength:"64"`
@@ -48,10 +48,12 @@ func (b sendBody) setRecipient(m *outbox.NewMessage) error {
 	switch {
 	case b.ChatID != nil && b.CustomerID != "":
 		return invalid("/customerId", "give either chatId or customerId")
-	case b.ChatID != nil && *b.ChatID == 0:
-		return invalid("/chatId", "0 is no chat")
+	case b.ChatID != nil && !isChat(*b.ChatID):
+		return invalid("/chatId", chatIDWords)
 	case b.ChatID != nil:
 		m.Recipient = strconv.FormatInt(*b.ChatID, 10)
+	case blank(b.CustomerID):
+		return invalid("/customerId", "is blank")
 	case b.CustomerID != "":
 		m.Recipient = orders.Recipient(b.CustomerID)
 	default:
@@ -83,38 +85,36 @@ func (b sendBody) setContent(m *outbox.NewMessage, check func(string, json.RawMe
 		return invalid(pointer, "is larger than 256 KiB")
 	}
 	if err := check(m.Type, payload); err != nil {
-		f := invalid(pointer, err.Error())
-		f.Code = codeInvalidText
-		return f
+		return invalidContent(pointer, err)
 	}
 	return nil
 }
 
 // MessageBody is what every answer about a message tells.
 type MessageBody struct {
-	MessageID         int64           `json:"messageId"`
-	Recipient         string          `json:"recipient" doc:"the chat, or customer:<id> while there is none"`
-	CustomerID        string          `json:"customerId,omitempty"`
-	OrderID           int64           `json:"orderId,omitempty"`
-	Type              string          `json:"type"`
-	Payload           json.RawMessage `json:"payload"`
-	State             outbox.State    `json:"state"`
-	Reason            string          `json:"reason,omitempty"`
-	Detail            string          `json:"detail,omitempty" doc:"Telegram's words about the last failure"`
-	Failures          int             `json:"failures"`
-	CreatedAt         time.Time       `json:"createdAt"`
-	NotBefore         *time.Time      `json:"notBefore,omitempty"`
-	ExpiresAt         *time.Time      `json:"expiresAt,omitempty"`
-	RetryAt           *time.Time      `json:"retryAt,omitempty"`
-	EndedAt           *time.Time      `json:"endedAt,omitempty"`
-	OnUncertain       string          `json:"onUncertain,omitempty"`
-	TelegramMessageID int64           `json:"telegramMessageId,omitempty"`
-	IdempotencyKey    string          `json:"idempotencyKey,omitempty" doc:"of a message that came through the table"`
+	MessageID         int64        `json:"messageId"`
+	Recipient         string       `json:"recipient" doc:"the chat, or customer:<id> while there is none"`
+	CustomerID        string       `json:"customerId,omitempty"`
+	OrderID           int64        `json:"orderId,omitempty"`
+	Type              string       `json:"type"`
+	Payload           shownJSON    `json:"payload"`
+	State             outbox.State `json:"state"`
+	Reason            string       `json:"reason,omitempty"`
+	Detail            string       `json:"detail,omitempty" doc:"Telegram's words about the last failure"`
+	Failures          int          `json:"failures"`
+	CreatedAt         time.Time    `json:"createdAt"`
+	NotBefore         *time.Time   `json:"notBefore,omitempty"`
+	ExpiresAt         *time.Time   `json:"expiresAt,omitempty"`
+	RetryAt           *time.Time   `json:"retryAt,omitempty"`
+	EndedAt           *time.Time   `json:"endedAt,omitempty"`
+	OnUncertain       string       `json:"onUncertain,omitempty"`
+	TelegramMessageID int64        `json:"telegramMessageId,omitempty"`
+	IdempotencyKey    string       `json:"idempotencyKey,omitempty" doc:"of a message that came through the table"`
 }
 
 func showMessage(m outbox.Message) MessageBody {
 	b := MessageBody{
-		MessageID: m.ID, Recipient: whereTo(m), OrderID: orders.SubjectID(m.Subject), Type: m.Type, Payload: m.Payload,
+		MessageID: m.ID, Recipient: whereTo(m), OrderID: orders.SubjectID(m.Subject), Type: m.Type, Payload: shownJSON(m.Payload),
 		State: m.State, Reason: m.Reason, Detail: m.Detail, Failures: m.Failures, CreatedAt: m.CreatedAt.UTC(),
 		NotBefore: instant(m.NotBefore), ExpiresAt: instant(m.ExpiresAt), RetryAt: instant(m.RetryAt),
 		EndedAt: instant(m.EndedAt), OnUncertain: m.OnUncertain, TelegramMessageID: m.RemoteID, IdempotencyKey: m.Key,

@@ -60,7 +60,7 @@ func (a *API) sendMessage(ctx context.Context, in *sendInput) (*answer[MessageBo
 type listMessagesInput struct {
 	PageInput
 	State     outbox.State `query:"state" enum:"pending,sending,sent,uncertain,dead,canceled"`
-	Reason    string       `query:"reason"`
+	Reason    string       `query:"reason" enum:"chat_dead,chat_not_found,no_rights,rejected,template_error,too_many_attempts,expired,canceled,superseded,stopped"`
 	Recipient string       `query:"recipient" doc:"a chat id, or customer:<id>"`
 	OrderID   int64        `query:"orderId" minimum:"1"`
 }
@@ -69,6 +69,9 @@ func (a *API) listMessages(ctx context.Context, in *listMessagesInput) (*output[
 	before, err := in.before()
 	if err != nil {
 		return nil, err
+	}
+	if f := checkRecipient("/query/recipient", in.Recipient); f != nil {
+		return nil, f
 	}
 	f := outbox.Filter{State: in.State, Reason: in.Reason, Recipient: in.Recipient, Before: before, Limit: in.Limit + 1}
 	if in.OrderID > 0 {
@@ -98,7 +101,7 @@ func (a *API) showMessage(ctx context.Context, in *MessageInput) (*output[messag
 
 func (a *API) explainMessage(ctx context.Context, in *MessageInput) (*output[explanationBody], error) {
 	return look(ctx, a, func(tx database.Tx, now time.Time) (explanationBody, error) {
-		e, err := a.Outbox.Explain(tx, now, in.MessageID)
+		e, err := a.explain(tx, now, in.MessageID)
 		return explanationBody{
 			MessageID: in.MessageID, State: e.Message.State, Code: e.Code, Text: e.Text, Until: instant(e.Until),
 		}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -126,6 +127,28 @@ func TestChatsAndTheSender(t *testing.T) {
 		if r := s.get("/sender").want(http.StatusOK); r.field("state") != step.state {
 			t.Errorf("after %s: %s", step.action, r.body)
 		}
+	}
+}
+
+func TestTheSenderSaysWhichProcessSends(t *testing.T) {
+	s := open(t)
+	s.post("/messages", `{"chatId":701,"text":"x"}`).want(http.StatusCreated)
+	if got := s.get("/sender").want(http.StatusOK); string(got.body) != `{"state":"running","process":null}`+"\n" {
+		t.Errorf("without a sender: %s", got.body)
+	}
+	if got := s.get("/messages/1/explain").field("text"); !strings.Contains(got.(string), "no process sends") {
+		t.Errorf("explained without a sender: %s", got)
+	}
+	lock, err := s.db.TryLock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release() //nolint:errcheck // the test is over
+	if got := s.get("/sender").want(http.StatusOK).field("process", "pid"); got != fmt.Sprint(os.Getpid()) {
+		t.Errorf("with a sender: process %v", got)
+	}
+	if got := s.get("/messages/1/explain").field("text"); strings.Contains(got.(string), "no process sends") {
+		t.Errorf("explained with a sender: %s", got)
 	}
 }
 

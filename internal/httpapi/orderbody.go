@@ -31,7 +31,7 @@ type customerBody struct {
 	ID     string `json:"id" minLength:"1" maxLength:"200"`
 	Name   string `json:"name,omitempty" maxLength:"200"`
 	Locale string `json:"locale,omitempty" maxLength:"35" pattern:"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*)?$" patternDescription:"a language tag such as en or pt-BR"`
-	ChatID *int64 `json:"chatId,omitempty" minimum:"-4503599627370495" maximum:"4503599627370495" doc:"binds the customer to this chat"`
+	ChatID *int64 `json:"chatId,omitempty" doc:"binds the customer to this chat"`
 }
 
 type itemBody struct {
@@ -46,9 +46,15 @@ func (b placeBody) order() (orders.NewOrder, error) {
 		Number: b.Number, Currency: b.Currency, TotalCents: b.TotalCents, Note: b.Note,
 		Customer: orders.Mention{ID: b.Customer.ID, Name: b.Customer.Name, Locale: b.Customer.Locale},
 	}
+	switch {
+	case blank(b.Number):
+		return n, invalid("/number", "is blank: give the shop's own number, or leave it out")
+	case blank(b.Customer.ID):
+		return n, invalid("/customer/id", "is blank")
+	}
 	if chat := b.Customer.ChatID; chat != nil {
-		if *chat == 0 {
-			return n, invalid("/customer/chatId", "0 is no chat")
+		if !isChat(*chat) {
+			return n, invalid("/customer/chatId", chatIDWords)
 		}
 		n.Customer.ChatID = *chat
 	}

@@ -21,6 +21,8 @@ type PageInput struct {
 	After string `query:"after" doc:"next of the page before"`
 }
 
+const noCursor = "is no cursor: give the next of the page before"
+
 // before is the cursor of lists by id: only ids below it.
 func (p PageInput) before() (int64, error) {
 	if p.After == "" {
@@ -28,7 +30,7 @@ func (p PageInput) before() (int64, error) {
 	}
 	id, err := strconv.ParseInt(p.After, 10, 64)
 	if err != nil || id < 1 {
-		return 0, invalid("/query/after", "is no cursor: give the next of the page before")
+		return 0, invalid("/query/after", noCursor)
 	}
 	return id, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"notifier/internal/database"
+	"notifier/internal/outbox"
 )
 
 func (a *API) registerSender() {
@@ -21,9 +22,16 @@ func (a *API) registerSender() {
 }
 
 type senderBody struct {
-	State  string     `json:"state" enum:"running,paused,waiting,stopped"`
-	Reason string     `json:"reason,omitempty"`
-	Until  *time.Time `json:"until,omitempty"`
+	State   string         `json:"state" enum:"running,paused,waiting,stopped" doc:"running: nothing holds up the sender; whether there is one, process says"`
+	Reason  string         `json:"reason,omitempty"`
+	Until   *time.Time     `json:"until,omitempty"`
+	Process *senderProcess `json:"process" doc:"the process that sends for this database; null when none does at present"`
+}
+
+// senderProcess is who has the sender's lock.
+type senderProcess struct {
+	PID  int    `json:"pid" doc:"0 when it has not said yet"`
+	Host string `json:"host"`
 }
 
 func (a *API) showSender(ctx context.Context, _ *struct{}) (*output[senderBody], error) {
@@ -32,7 +40,36 @@ func (a *API) showSender(ctx context.Context, _ *struct{}) (*output[senderBody],
 
 func (a *API) senderStatus(tx database.Tx, now time.Time) (senderBody, error) {
 	s, err := a.Outbox.Status(tx, now)
-	return senderBody{State: s.State, Reason: s.Reason, Until: instant(s.Until)}, err
+	if err != nil {
+		return senderBody{}, err
+	}
+	b := senderBody{State: s.State, Reason: s.Reason, Until: instant(s.Until)}
+	holder, err := a.DB.SenderHolder()
+	if err != nil {
+		return b, &storageError{err}
+	}
+	if holder != nil {
+		b.Process = &senderProcess{PID: holder.PID, Host: holder.Host}
+	}
+	return b, nil
+}
+
+// explain says what a message waits for. What is stored does not tell whether anybody sends at all.
+func (a *API) explain(tx database.Tx, now time.Time, id int64) (outbox.Explanation, error) {
+	e, err := a.Outbox.Explain(tx, now, id)
+	if err != nil || e.Code != outbox.WaitsTurn {
+		return e, err
+	}
+	holder, err := a.DB.SenderHolder()
+	switch {
+	case err != nil:
+		return e, &storageError{err}
+	case holder == nil:
+		e.Text = "It is due, but no process sends for this database at present: start `notifier serve`."
+	default:
+		e.Text = "It is due and goes as soon as its turn comes."
+	}
+	return e, nil
 }
 
 // onSender is the operation that does act, and answers how the sender stands then.

@@ -78,7 +78,7 @@ func (a *API) failureOf(ctx context.Context, op huma.Operation, err error) *Fail
 	case errors.As(err, &conflict):
 		return failure(http.StatusConflict, conflict.Code, conflict.Detail)
 	case errors.As(err, &status):
-		return failure(http.StatusConflict, codeStatusConflict, status.Error())
+		return failure(http.StatusConflict, codeStatusConflict, statusWords(status))
 	case errors.As(err, &exists):
 		f := failure(http.StatusConflict, codeOrderExists, exists.Error())
 		f.OrderID = exists.OrderID

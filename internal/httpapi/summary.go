@@ -20,7 +20,7 @@ func (a *API) summarize(tx database.Tx, now time.Time, o orders.Order, messages 
 	if m.State != outbox.Pending {
 		return begin + ending(m), nil
 	}
-	e, err := a.Outbox.Explain(tx, now, m.ID)
+	e, err := a.explain(tx, now, m.ID)
 	if err != nil {
 		return "", fmt.Errorf("summarize order %d: %w", o.ID, err)
 	}

@@ -38,6 +38,8 @@ func typeWords(kind string) string {
 		return "a list"
 	case "struct":
 		return "an object"
+	case "bool":
+		return "true or false"
 	}
 	return "a string"
 }

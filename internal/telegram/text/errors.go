@@ -9,7 +9,10 @@ const (
 )
 
 // Error says why a message has no text that could be sent. It never holds any of the message.
-type Error struct{ reason, detail string }
+type Error struct {
+	reason, detail string
+	pointer        string
+}
 
 // Error implements error.
 func (e *Error) Error() string { return e.reason + ": " + e.detail }
@@ -17,8 +20,12 @@ func (e *Error) Error() string { return e.reason + ": " + e.detail }
 // Reason is Rejected or TemplateError.
 func (e *Error) Reason() string { return e.reason }
 
+// Pointer is the JSON pointer of the field that is wrong, from the message, such as /payload/locale;
+// empty when it is the payload as a whole, or not known.
+func (e *Error) Pointer() string { return e.pointer }
+
 // Detail is for people.
 func (e *Error) Detail() string { return e.detail }
 
-func rejected(detail string) *Error      { return &Error{Rejected, detail} }
-func templateError(detail string) *Error { return &Error{TemplateError, detail} }
+func rejected(detail string) *Error      { return &Error{reason: Rejected, detail: detail} }
+func templateError(detail string) *Error { return &Error{reason: TemplateError, detail: detail} }
