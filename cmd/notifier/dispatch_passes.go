@@ -70,7 +70,7 @@ func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, e
 	case errors.Is(err, outbox.ErrGated) && !r.Next.IsZero():
 		return wait, nil
 	case err != nil || ctx.Err() != nil:
-		return 0, nil
+		return 0, nil //nolint:nilerr // what ended the pass is told by its caller
 	}
 	due, errDue := h.dueBy(ctx, now.Add(soonAgain))
 	if errDue != nil || !due {

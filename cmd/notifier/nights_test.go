@@ -156,7 +156,7 @@ func TestAClonedFileWaitsForAPerson(t *testing.T) {
 	if after := c.sends(); after != before {
 		t.Errorf("%d calls", after-before)
 	}
-	c.want(0, "running", "resume")
+	c.want(0, "No process sends", "resume") // none runs: but nothing holds it up any more
 	c.want(0, "1 sent", "dispatch", "--until-empty")
 }
 

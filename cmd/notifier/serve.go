@@ -56,7 +56,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 // whatever it was doing then, it was told to end.
 func unlessEnding(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // whatever the start was doing, it was told to end
 	}
 	return err
 }

@@ -94,7 +94,7 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 // try says why the token is refused, or nothing when it is good.
 func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 	if _, wrong := telegram.BotID(o.Token); wrong != nil {
-		return "That is no token: " + wrong.Error() + ".", nil
+		return "That is no token: " + wrong.Error() + ".", nil //nolint:nilerr // the reason is told to who typed it
 	}
 	texts, err := text.New(text.Options{Locale: o.Locale})
 	if err != nil {
