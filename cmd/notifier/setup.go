@@ -94,6 +94,7 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 // try says why the token is refused, or nothing when it is good.
 func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 	if _, wrong := telegram.BotID(o.Token); wrong != nil {
+		//nolint:nilerr // it is what a person is told, and asked again
 		return "That is no token: " + wrong.Error() + ".", nil
 	}
 	texts, err := text.New(text.Options{Locale: o.Locale})
