@@ -94,7 +94,7 @@ func TestAnAlarmIsToldOnceAndStopsTheHeartbeat(t *testing.T) {
 			}
 		}
 		w.alarms = nil
-		if calls := w.runFor(time.Minute); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET") {
+		if calls := w.runFor(59 * time.Second); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET") {
 			t.Errorf("after the alarms: %v", calls)
 		}
 		w.alarms = []Alarm{{"sender_stopped", "again"}}
@@ -134,7 +134,7 @@ func TestAnAlarmThatNobodyTookIsRepeatedAndLoggedOnce(t *testing.T) {
 func TestWhatCannotBeLookedAtIsAnAlarm(t *testing.T) {
 	inTower(t, func(w *tower) {
 		w.broken = fmt.Errorf("locked")
-		if calls := w.runFor(time.Minute); len(calls) != 1 || !strings.Contains(calls[0], "database_unreadable") {
+		if calls := w.runFor(59 * time.Second); len(calls) != 1 || !strings.Contains(calls[0], "database_unreadable") {
 			t.Errorf("calls %v", calls)
 		}
 	})
