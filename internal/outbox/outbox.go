@@ -3,11 +3,13 @@
 // their own transactions, a [Sender] carries one message to the channel and says what came of it,
 // and the [Dispatcher] decides what goes when.
 //
-// The package reads in three parts. The store: outbox.go, enqueue.go, reads.go, actions.go,
-// recipients.go, explain.go – plain SQL in a transaction of the caller. The rules: judge.go,
-// backoff.go, gate.go, canary.go, breaker.go, expiry.go, clock.go – each a small machine without
-// I/O that is given facts and the time. And the dispatcher, dispatcher.go and its neighbours,
-// which only asks the rules and does what they say.
+// The package reads in three parts. The store – outbox.go, enqueue.go, reads.go, actions.go,
+// bulk.go, recipients.go, life.go, sender_state.go, explain.go, erase.go – is plain SQL in a
+// transaction of the caller; purge.go works through it in steps. The rules – judge.go, backoff.go,
+// canary.go, breaker.go, guard.go, expiry.go, clock.go – are small machines without I/O that are
+// given facts and the time. The dispatcher – dispatcher.go, then load.go, start.go, decide.go,
+// record.go, probes.go, expire.go, status.go, with its memory in queues.go – asks the rules and
+// does what they say.
 package outbox
 
 import (
