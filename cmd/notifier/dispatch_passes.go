@@ -64,17 +64,17 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // untilNext is how long to wait before another pass may find something to do; 0 when none will for
 // a while. A wait that Telegram asked for is waited out, however long it is.
-func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, err error) (time.Duration, error) {
+func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, held error) (time.Duration, error) {
 	wait := max(idleWait, r.Next.Sub(now))
-	switch {
-	case errors.Is(err, outbox.ErrGated) && !r.Next.IsZero():
+	if errors.Is(held, outbox.ErrGated) && !r.Next.IsZero() {
 		return wait, nil
-	case err != nil || ctx.Err() != nil:
+	}
+	if held != nil || ctx.Err() != nil {
 		return 0, nil
 	}
-	due, errDue := h.dueBy(ctx, now.Add(soonAgain))
-	if errDue != nil || !due {
-		return 0, errDue
+	due, err := h.dueBy(ctx, now.Add(soonAgain))
+	if err != nil || !due {
+		return 0, err
 	}
 	return min(wait, soonAgain), nil
 }
