@@ -73,7 +73,8 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_waiting ON outbox (channel, recipient, id) WHERE state IN ('pending', 'sending');
 CREATE INDEX outbox_troubled ON outbox (state, id) WHERE state IN ('uncertain', 'dead', 'canceled');
-CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX outbox_ended ON outbox (ended_at, id) WHERE ended_at IS NOT NULL AND blanked_at IS NULL;
+CREATE INDEX outbox_blanked ON outbox (ended_at) WHERE blanked_at IS NOT NULL;
 CREATE INDEX outbox_subject ON outbox (subject, id) WHERE subject IS NOT NULL;
 
 -- Whom messages go to, as far as there is something to remember. An address that is an alias has

@@ -1,7 +1,8 @@
 -- From version 1 to 2: linking, the inbox of updates, retention, copies, the guard against mass death.
 
 ALTER TABLE outbox ADD COLUMN blanked_at INTEGER;
-CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX outbox_ended ON outbox (ended_at, id) WHERE ended_at IS NOT NULL AND blanked_at IS NULL;
+CREATE INDEX outbox_blanked ON outbox (ended_at) WHERE blanked_at IS NOT NULL;
 
 ALTER TABLE notifier_recipients ADD COLUMN accepted INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE notifier_recipients ADD COLUMN spared INTEGER NOT NULL DEFAULT 0;

@@ -64,17 +64,17 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // untilNext is how long to wait before another pass may find something to do; 0 when none will for
 // a while. A wait that Telegram asked for is waited out, however long it is.
-func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, held error) (time.Duration, error) {
+func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, err error) (time.Duration, error) {
 	wait := max(idleWait, r.Next.Sub(now))
-	if errors.Is(held, outbox.ErrGated) && !r.Next.IsZero() {
+	switch {
+	case errors.Is(err, outbox.ErrGated) && !r.Next.IsZero():
 		return wait, nil
+	case err != nil || ctx.Err() != nil:
+		return 0, nil //nolint:nilerr // what ended the pass is told by its caller
 	}
-	if held != nil || ctx.Err() != nil {
-		return 0, nil
-	}
-	due, err := h.dueBy(ctx, now.Add(soonAgain))
-	if err != nil || !due {
-		return 0, err
+	due, errDue := h.dueBy(ctx, now.Add(soonAgain))
+	if errDue != nil || !due {
+		return 0, errDue
 	}
 	return min(wait, soonAgain), nil
 }

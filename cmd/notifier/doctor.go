@@ -111,7 +111,7 @@ func (d *doctor) print(w io.Writer) error {
 // settingErrors are all errors about settings in a tree of errors, and whether that is all there is.
 func settingErrors(err error) (found []*settingError, all bool) {
 	var one *settingError
-	if list, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a join is taken apart here
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		all = true
 		for _, e := range list.Unwrap() {
 			more, only := settingErrors(e)

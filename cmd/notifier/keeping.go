@@ -23,8 +23,6 @@ type purged struct {
 	DryRun      bool `json:"dryRun"`
 }
 
-func (r purged) total() int { return r.Erased + r.Removed + r.Keys + r.Invitations }
-
 func (h *house) retention() outbox.Retention {
 	return outbox.Retention{Sent: h.RetentionSent, Dead: h.RetentionDead, Keys: h.RetentionKeys}
 }

@@ -89,7 +89,7 @@ func (h *house) learnName(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, nameWithin)
 	defer cancel()
 	if a := client.Identify(ctx); client.Username() == "" {
-		return errors.New("Telegram does not tell the bot's name: " + a.Detail)
+		return errors.New("cannot learn the bot's name: " + a.Detail)
 	}
 	return nil
 }

@@ -55,10 +55,10 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 // unlessEnding is the error of a start, or nothing when that was broken off by the end of ctx:
 // whatever it was doing then, it was told to end.
 func unlessEnding(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return err
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // whatever the start was doing, it was told to end
 	}
-	return nil
+	return err
 }
 
 // open readies the sender and the doors. Those it returns are open, with an error too.

@@ -93,8 +93,8 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 
 // try says why the token is refused, or nothing when it is good.
 func (o *onboarding) try(ctx context.Context) (refused string, err error) {
-	if _, err := telegram.BotID(o.Token); err != nil {
-		return "That is no token: " + err.Error() + ".", nil
+	if _, wrong := telegram.BotID(o.Token); wrong != nil {
+		return "That is no token: " + wrong.Error() + ".", nil //nolint:nilerr // the reason is told to who typed it
 	}
 	texts, err := text.New(text.Options{Locale: o.Locale})
 	if err != nil {
@@ -112,7 +112,7 @@ func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 	case a.Verdict == outbox.BotStopped:
 		return "Telegram does not take that token (" + a.Detail + "). Look for a missing character, or a token that was revoked.", nil
 	}
-	return "", fmt.Errorf("Telegram cannot be reached at %s: %s\nsee that this machine may go there, or set TELEGRAM_API_URL", o.TelegramURL, a.Detail)
+	return "", fmt.Errorf("the Bot API cannot be reached at %s: %s\nsee that this machine may go there, or set TELEGRAM_API_URL", o.TelegramURL, a.Detail)
 }
 
 // findChat waits for a first message of the owner.

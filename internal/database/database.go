@@ -38,9 +38,9 @@ type DB struct {
 	turn    chan struct{} // holds one token: whose turn it is to use writer
 	readers *sql.DB
 	rest    breather
-	full    atomic.Bool  // the last write failed for want of room
-	foreign atomic.Int64 // commits by others, as far as noticed
-	version int64        // data_version as the writer last saw it; guarded by turn
+	full    atomic.Pointer[fullness] // nil: it never was
+	foreign atomic.Int64             // commits by others, as far as noticed
+	version int64                    // data_version as the writer last saw it; guarded by turn
 	watch   *watcher
 	closing sync.Once
 	closed  error // what Close came to

@@ -7,24 +7,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Full says whether the last write of this process failed because the disk is full.
-func (db *DB) Full() bool { return db.full.Load() }
+// fullFor is how long a full disk counts as one after a write that failed: a smaller one may still
+// find room beside it.
+const fullFor = 10 * time.Second
 
-// noteFull keeps Full up to date after a write. Only a success, or a commit that failed for want of
-// room, says something.
+// Full says whether writes of this process fail because the disk is full.
+func (db *DB) Full() bool {
+	failed := db.full.Load()
+	return failed != nil && (!failed.over.Load() || time.Since(failed.at) < fullFor)
+}
+
+// fullness is a write that failed for want of room.
+type fullness struct {
+	at   time.Time
+	over atomic.Bool // a later one did not
+}
+
+// noteFull keeps Full up to date after a write. Only a success, or a failure for want of room, says
+// something.
 func (db *DB) noteFull(err error) {
 	var e *sqlite.Error
-	switch {
-	case err == nil:
-		db.full.Store(false)
-	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL:
-		db.full.Store(true)
+	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL {
+		db.full.Store(&fullness{at: time.Now()})
+	} else if failed := db.full.Load(); err == nil && failed != nil {
+		failed.over.Store(true)
 	}
 }
 
@@ -45,7 +59,7 @@ const giveBackPages = 64
 // incremental vacuum. What was done remains when ctx ends it, or the disk is full.
 func (db *DB) GiveBack(ctx context.Context) error {
 	for {
-		free := 0
+		free, began := 0, time.Now()
 		err := db.Write(ctx, func(tx Tx) error {
 			rows, err := tx.Query(fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, giveBackPages))
 			if err != nil {
@@ -63,6 +77,9 @@ func (db *DB) GiveBack(ctx context.Context) error {
 		}
 		if free < giveBackPages {
 			return db.TrimLog(ctx)
+		}
+		if err := leaveRoom(ctx, time.Since(began)); err != nil {
+			return err
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 const (
 	stepTime    = 2 * time.Millisecond
 	stepAtFirst = 50
+	stepAtLeast = 10
 	stepAtMost  = 2000
 )
 
@@ -20,6 +21,7 @@ func (db *DB) InSteps(ctx context.Context, step func(tx Tx, limit int) (int, err
 	for {
 		n := 0
 		var took time.Duration
+		whole := time.Now()
 		err := db.Write(ctx, func(tx Tx) (err error) {
 			began := time.Now()
 			n, err = step(tx, limit)
@@ -33,10 +35,26 @@ func (db *DB) InSteps(ctx context.Context, step func(tx Tx, limit int) (int, err
 		if n < limit {
 			return total, nil
 		}
+		if err := leaveRoom(ctx, time.Since(whole)); err != nil {
+			return total, err
+		}
 		if took > stepTime {
-			limit = max(1, limit/2)
+			limit = max(stepAtLeast, limit/2)
 		} else {
 			limit = min(stepAtMost, limit+limit/2)
 		}
+	}
+}
+
+// leaveRoom leaves the write lock alone for as long as it was just held. A program that waits for it
+// does not queue but looks every now and then, and so finds it free every other time.
+func leaveRoom(ctx context.Context, held time.Duration) error {
+	timer := time.NewTimer(held)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

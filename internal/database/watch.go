@@ -10,8 +10,6 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-const gatherFor = 10 * time.Millisecond
-
 // watcher waits for other processes' commits. It is told by the operating system that the
 // database's files were written to, and asks SQLite whether that was somebody else.
 type watcher struct {
@@ -51,41 +49,39 @@ func (w *watcher) close() {
 	<-w.done
 }
 
+// looks are when the database is looked at after its files were written to. The write that the
+// kernel tells of comes before the commit can be seen: in between lies a sync of the disk.
+var looks = []time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 200 * time.Millisecond}
+
 func (w *watcher) loop(ctx context.Context, db *DB) {
 	defer close(w.done)
+	var next <-chan time.Time
+	left := 0 // looks to come
 	for {
 		select {
 		case e, ok := <-w.files.Events:
 			if !ok {
 				return
 			}
-			if e.Name == db.path+"-wal" || e.Name == db.path {
-				w.gather(ctx)
-				_, _ = db.ForeignCommits(ctx)
+			if e.Name != db.path+"-wal" && e.Name != db.path {
+				continue
+			}
+			if left != len(looks) { // one look serves all writes until then
+				left, next = len(looks), time.After(looks[0])
 			}
 		case _, ok := <-w.files.Errors: // such as an overflow: look ourselves
 			if !ok {
 				return
 			}
-			_, _ = db.ForeignCommits(ctx)
-		}
-	}
-}
-
-// gather lets a moment pass and takes the events of that time: one look serves them all. Our own
-// commits write to the same files, and must not cost a look each.
-func (w *watcher) gather(ctx context.Context) {
-	end := time.After(gatherFor)
-	for {
-		select {
-		case _, ok := <-w.files.Events:
-			if !ok {
-				return
+			left, next = len(looks), time.After(looks[0])
+		case <-next:
+			before := db.foreign.Load()
+			now, err := db.ForeignCommits(ctx)
+			if left--; left == 0 || err == nil && now != before {
+				left, next = 0, nil
+				continue
 			}
-		case <-end:
-			return
-		case <-ctx.Done():
-			return
+			next = time.After(looks[len(looks)-left])
 		}
 	}
 }

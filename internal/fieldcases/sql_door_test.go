@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,29 +67,76 @@ func TestAPythonProgramInsertsBesideFiftyClients(t *testing.T) {
 	}
 }
 
-// The example of the README, as it is: its row is noticed at once and sent.
-func TestTheExampleInPython(t *testing.T) {
+// The examples of the README, as they are: their row is noticed at once and sent.
+func TestTheExamplesOfTheSQLDoor(t *testing.T) {
 	t.Parallel()
+	for _, language := range []struct {
+		name, script string
+		run          func(t *testing.T, args ...string) (string, error)
+	}{{"Python", "insert.py", python}, {"PHP", "insert.php", php}} {
+		t.Run(language.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			v := s.serve()
+			example, err := filepath.Abs("../../examples/" + language.script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"queued\n", "already queued before\n"} {
+				out, err := language.run(t, example, s.database(), "7900000001", "Welcome, Anna <3!")
+				if err != nil || out != want {
+					t.Fatalf("run %d printed %q, %v", i+1, out, err)
+				}
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			sent := s.sandbox.WaitMessages(ctx, 7900000001)
+			if len(sent) != 1 || sent[0].VisibleText != "Welcome, Anna <3!" {
+				t.Errorf("delivered: %+v", sent)
+			}
+			if err := v.stop(); err != nil {
+				t.Errorf("the service ended with %v\n%s", err, v.log)
+			}
+		})
+	}
+}
+
+// php runs a script, or skips the test where PHP or its driver is missing.
+func php(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	if out, err := exec.Command("php", "-m").Output(); err != nil || !strings.Contains(string(out), "pdo_sqlite") {
+		t.Skip("needs php with pdo_sqlite (Debian: php-cli, php-sqlite3)")
+	}
+	out, err := exec.Command("php", args...).CombinedOutput() //nolint:gosec // our own script
+	return string(out), err
+}
+
+// SQLite 3.31 of January 2020 is the oldest that the schema promises to work with. Its sources come
+// with an old driver for Go, in a module of its own.
+func TestTheOldestSQLiteReadsAndWritesBesideTheService(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("needs a C compiler")
+	}
+	program := filepath.Join(t.TempDir(), "oldsqlite")
+	c := exec.Command("go", "build", "-tags", "json1", "-o", program, ".") //nolint:gosec // our own program
+	c.Dir, c.Env = "testdata/oldsqlite", append(os.Environ(), "CGO_ENABLED=1", "CGO_CFLAGS=-O0 -w", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Skipf("needs github.com/mattn/go-sqlite3 v2.0.3 and a C library to build it with: %v\n%s", err, out)
+	}
 	s := newSite(t)
 	v := s.serve()
-	example, err := filepath.Abs("../../examples/insert.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(example); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"queued\n", "already queued before\n"} {
-		out, err := python(t, example, s.database(), "7900000001", "Welcome, Anna <3!")
-		if err != nil || out != want {
-			t.Fatalf("run %d printed %q, %v", i+1, out, err)
-		}
+	out, err := exec.Command(program, s.database()).CombinedOutput() //nolint:gosec // our own program
+	if err != nil || !strings.HasPrefix(string(out), "3.31.") || !strings.Contains(string(out), " ok ") {
+		t.Fatalf("it says %s, %v", out, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	sent := s.sandbox.WaitMessages(ctx, 7900000001)
-	if len(sent) != 1 || sent[0].VisibleText != "Welcome, Anna <3!" {
+	if sent := s.sandbox.WaitMessages(ctx, 7900000001); len(sent) != 1 || sent[0].VisibleText != "Greetings from 2020" {
 		t.Errorf("delivered: %+v", sent)
+	}
+	if out, err := exec.Command(program, s.database()).CombinedOutput(); err != nil || !strings.Contains(string(out), " ok sent") { //nolint:gosec // our own program
+		t.Errorf("afterwards it says %s, %v", out, err)
 	}
 	if err := v.stop(); err != nil {
 		t.Errorf("the service ended with %v\n%s", err, v.log)

@@ -25,9 +25,9 @@ const docsPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'non
 func (a *API) registerDescription() {
 	openapi := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
 	docs := sync.OnceValues(func() ([]byte, error) { return renderDocs(a.huma.OpenAPI()) })
-	serve := func(contentType string, make func() ([]byte, error)) http.HandlerFunc {
+	serve := func(contentType string, write func() ([]byte, error)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			body, err := make()
+			body, err := write()
 			if err != nil {
 				a.failureOf(r.Context(), huma.Operation{Method: r.Method, Path: r.URL.Path}, err).write(w)
 				return

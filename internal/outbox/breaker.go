@@ -49,9 +49,10 @@ const (
 	shortcut                 // all failures were one recipient's: another's message goes at once
 )
 
-// Restore begins with the failures in a row that are on disk, oldest first.
-func (b *Breaker) Restore(row []Failure, now time.Time) {
-	b.row = row
+// Restore begins with the failures in a row that are on disk, oldest first, and what the channel
+// said last.
+func (b *Breaker) Restore(row []Failure, detail string, now time.Time) {
+	b.row, b.detail = row, detail
 	if len(row) >= breakerLimit {
 		b.trip(now)
 		b.phase, b.at = resting, now // this process has not waited for anything yet

@@ -37,7 +37,12 @@ func (d *Dispatcher) decide(tx database.Tx, q *queue, now time.Time) (*call, err
 			return nil, err
 		}
 		q.head = m.ID
-		if d.clock.Trusted() && !d.box.policy.expiry(m, d.pauses, now).After(now) {
+		over := !d.box.policy.expiry(m, d.pauses, now).After(now)
+		if over && !d.clock.known {
+			d.awaitClock(q, now)
+			return nil, nil
+		}
+		if over && d.clock.Trusted() {
 			if err := d.end(tx, m, ReasonExpired, m.Detail, now); err != nil {
 				return nil, err
 			}
@@ -73,6 +78,16 @@ func (d *Dispatcher) decide(tx database.Tx, q *queue, now time.Time) (*call, err
 		}
 		return d.open(tx, q, m, r, letter, now)
 	}
+}
+
+// awaitClock lets q wait until the channel has told its time, which is asked for at the start:
+// until then what looks expired is neither ended nor sent.
+func (d *Dispatcher) awaitClock(q *queue, now time.Time) {
+	if d.greeting.asking {
+		d.queues.wait(q, now.Add(50*time.Millisecond), true) // the answer may come at any moment
+		return
+	}
+	d.queues.wait(q, latest(d.greeting.at, now.Add(time.Second)), false)
 }
 
 // head is the message that goes next to an address: the oldest one, those planned for later aside.

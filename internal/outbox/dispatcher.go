@@ -98,6 +98,7 @@ type Dispatcher struct {
 	gate      time.Time // of the whole channel
 	signs     signs
 	status    SenderStatus // as last written
+	silence   string       // what the last call without an answer came to; empty after an answer
 	asked     methodGates
 	greeting  greeting
 	rescan    bool      // a write failed after what is in memory had been changed for it

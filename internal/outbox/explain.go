@@ -86,6 +86,9 @@ func (o *Outbox) heldByChannel(tx database.Tx, e *Explanation, now time.Time) (b
 	if err != nil || s.State == SenderRunning {
 		return false, err
 	}
+	if s.State == SenderWaiting && e.Message.Doubts > 0 {
+		return false, nil // what it waits for is more than the end of an outage
+	}
 	e.Text, e.Until = "Nothing is sent at present: "+s.Reason+".", s.Until
 	switch s.State {
 	case SenderPaused:

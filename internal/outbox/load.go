@@ -68,11 +68,11 @@ func (d *Dispatcher) restore(tx database.Tx, now time.Time) error {
 		d.gate = gate
 		d.canary.NewSpell(now)
 	}
-	row, err := d.failuresInARow(tx)
+	row, detail, err := d.failuresInARow(tx)
 	if err != nil {
 		return err
 	}
-	d.breaker.Restore(row, now)
+	d.breaker.Restore(row, detail, now)
 	refused, err := d.refusedInARow(tx)
 	if err != nil {
 		return err
@@ -105,28 +105,32 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // failuresInARow are the last failures of the channel with nothing accepted after them, oldest
-// first. Attempts that a killed process left behind say nothing about the channel.
-func (d *Dispatcher) failuresInARow(tx database.Tx) ([]Failure, error) {
-	var row []Failure
+// first, and the words of the last. Attempts that a killed process left behind say nothing about
+// the channel.
+func (d *Dispatcher) failuresInARow(tx database.Tx) (row []Failure, detail string, err error) {
 	accepted := false
-	err := each(tx, func(r database.Row) error {
+	err = each(tx, func(r database.Row) error {
 		var f Failure
 		var v Verdict
-		if err := r.Scan(&f.Attempt, &f.Message, &f.Address, &f.Counted, &v); err != nil {
+		var words sql.NullString
+		if err := r.Scan(&f.Attempt, &f.Message, &f.Address, &f.Counted, &v, &words); err != nil {
 			return err
 		}
 		accepted = accepted || v == Accepted
 		if !accepted && v.failure() && len(row) < breakerLimit {
+			if len(row) == 0 {
+				detail = words.String
+			}
 			row = append([]Failure{f}, row...)
 		}
 		return nil
-	}, `SELECT id, message_id, address, counted, result FROM notifier_attempts
+	}, `SELECT id, message_id, address, counted, result, detail FROM notifier_attempts
 		WHERE channel = ? AND result <> 'open' AND coalesce(detail, '') <> ?
 		ORDER BY id DESC LIMIT 50`, d.box.channel, interrupted)
 	if err != nil {
-		return nil, fmt.Errorf("read the last failures: %w", err)
+		return nil, "", fmt.Errorf("read the last failures: %w", err)
 	}
-	return row, nil
+	return row, detail, nil
 }
 
 // refusedInARow are the chats that were refused after the last acceptance, and had accepted before.

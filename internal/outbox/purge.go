@@ -31,8 +31,9 @@ func (o *Outbox) Purge(ctx context.Context, db *database.DB, now time.Time, r Re
 	}
 	var report PurgeReport
 	var err error
+	var last spot
 	report.Blanked, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-		return o.blank(tx, now, r, limit)
+		return o.blank(tx, now, r, limit, &last)
 	})
 	if err != nil {
 		return report, fmt.Errorf("erase old messages: %w", err)
@@ -61,14 +62,19 @@ func (o *Outbox) purgeableArgs(now time.Time, r Retention) []any {
 	return []any{o.channel, max(sent, dead), sent, dead}
 }
 
-func (o *Outbox) blank(tx database.Tx, now time.Time, r Retention, limit int) (int, error) {
+// spot is how far a purge has come in the order of ends. What it passes over – dead messages that are
+// kept for longer than sent ones – must not be looked at again in each step.
+type spot struct{ endedAt, id int64 }
+
+func (o *Outbox) blank(tx database.Tx, now time.Time, r Retention, limit int, last *spot) (int, error) {
 	var ids []int64
 	err := each(tx, func(row database.Row) error {
-		var id int64
-		err := row.Scan(&id)
-		ids = append(ids, id)
+		err := row.Scan(&last.id, &last.endedAt)
+		ids = append(ids, last.id)
 		return err
-	}, `SELECT id FROM outbox WHERE `+purgeable+` ORDER BY ended_at LIMIT ?`, append(o.purgeableArgs(now, r), limit)...)
+	}, `SELECT id, ended_at FROM outbox INDEXED BY outbox_ended WHERE `+purgeable+`
+		AND (ended_at, id) > (?, ?) ORDER BY ended_at, id LIMIT ?`,
+		append(o.purgeableArgs(now, r), last.endedAt, last.id, limit)...)
 	if err != nil {
 		return 0, err
 	}

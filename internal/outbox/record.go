@@ -34,6 +34,7 @@ type ruling struct {
 // next save.
 func (d *Dispatcher) took(e event) {
 	d.clock.Heard(e.answer.Date, e.at)
+	d.hear(e.answer)
 	doubt := d.clock.Doubt()
 	d.doubt.Store(&doubt)
 	if e.call == nil {
@@ -47,6 +48,17 @@ func (d *Dispatcher) took(e event) {
 	d.watch.Attempted(a.Verdict, e.at.Sub(c.started))
 	e.ruling = d.rule(*c, a, e.at)
 	d.unsaved = append(d.unsaved, e)
+}
+
+// hear notes whether the channel answers at all, also while the breaker sees no outage: a night
+// with nothing to send, or with one message that nobody answers, has no three failures in a row.
+func (d *Dispatcher) hear(a Answer) {
+	switch {
+	case a.Answered:
+		d.silence = ""
+	case a.Verdict == NotSent || a.Verdict == NotTelegram || a.Verdict == Uncertain || a.Verdict == Failed:
+		d.silence = a.Detail
+	}
 }
 
 // rule lets the rules about the whole channel hear of an answer.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -706,6 +707,55 @@ func TestARetryIsRefusedOnlyWhenItsOwnRecipientHeardMore(t *testing.T) {
 		var conflict *ConflictError
 		if err := retry(); !errors.As(err, &conflict) || conflict.Code != ConflictOvertaken {
 			t.Errorf("after a later message: %v", err)
+		}
+	})
+}
+
+func TestWhatExpiredWhileNothingRanIsNotSentAtTheStart(t *testing.T) {
+	for name, ask := range map[string]time.Duration{"a quick getMe": time.Millisecond, "a slow one": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.channel.identify = func() Answer {
+					time.Sleep(ask)
+					return Answer{}
+				}
+				old := w.put("1", "old", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Minute) })
+				aged := w.put("2", "aged")
+				time.Sleep(73 * time.Hour)
+				fresh := w.put("3", "fresh")
+				if _, err := w.pass(); err != nil {
+					t.Fatal(err)
+				}
+				w.wantState(old, Dead, ReasonExpired)
+				w.wantState(aged, Dead, ReasonExpired)
+				w.wantState(fresh, Sent, "")
+				w.wantTexts("", "fresh")
+			})
+		})
+	}
+}
+
+func TestTheStatusSaysThatNobodyAnswers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		silent := true
+		nobody := Answer{Verdict: Uncertain, Detail: "no answer in time"}
+		w.channel.identify = func() Answer { return when(silent, nobody) }
+		w.channel.touch = func(string) Answer { return when(silent, nobody) }
+		w.channel.send = func(string, string, int) Answer { return when(silent, nobody) }
+		w.runFor(15 * time.Second) // nothing to send at all
+		if s := w.status(); s.State != SenderWaiting || !strings.Contains(s.Reason, "no answer in time") {
+			t.Errorf("on a quiet night the sender is %+v", s)
+		}
+		id := w.put("1", "x")
+		w.runFor(time.Minute)
+		if s := w.status(); s.State != SenderWaiting {
+			t.Errorf("with one message the sender is %+v", s)
+		}
+		silent = false
+		w.runFor(2 * time.Minute)
+		w.wantState(id, Sent, "")
+		if s := w.status(); s.State != SenderRunning {
+			t.Errorf("afterwards the sender is %+v", s)
 		}
 	})
 }

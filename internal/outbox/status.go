@@ -33,6 +33,9 @@ func (d *Dispatcher) statusNow(now time.Time) SenderStatus {
 	case d.breaker.Open():
 		return SenderStatus{State: SenderWaiting, Reason: d.box.title() + " cannot be reached: " + d.breaker.Detail(), Until: d.probeAt(now)}
 	}
+	if d.silence != "" {
+		return SenderStatus{State: SenderWaiting, Reason: d.box.title() + " does not answer: " + d.silence}
+	}
 	if d.guard.Active() {
 		return SenderStatus{State: SenderWaiting, Until: d.guard.Next().Truncate(time.Millisecond),
 			Reason: "five chats in a row were refused that had accepted messages before; nobody is given up, and one message a minute tries. If all is well, release the sender"}
