@@ -45,7 +45,7 @@ func newWard(t *testing.T) *ward {
 	}
 	w.settings = kept
 	w.dotenv("TELEGRAM_BOT_TOKEN=123:token\nNOTIFIER_STAFF_CHAT_ID=500\n")
-	w.sh("notifier message list", true) // makes the database
+	w.sh("notifier pause && notifier resume", true) // makes the database
 	return w
 }
 
