@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"sync"
@@ -91,5 +92,38 @@ func TestTwoCopiesHaveTwoPlaces(t *testing.T) {
 	_, two, err2 := copied.Place()
 	if err1 != nil || err2 != nil || one == two || one == 0 {
 		t.Errorf("inodes %d and %d: %v, %v", one, two, err1, err2)
+	}
+}
+
+// A file that was there before notifier keeps the kind of vacuum it was made with: asked for space,
+// it gives none, and nobody waits for it.
+func TestAFileWithoutIncrementalVacuumGivesNothingBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.db")
+	raw, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Exec(`CREATE TABLE shop (text TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+	_ = raw.Close()
+	db := open(t, path)
+	for _, statement := range []string{
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+			INSERT INTO shop SELECT printf('%.*c', 1000, 'x') FROM n`,
+		`DELETE FROM shop`,
+	} {
+		err := db.Write(context.Background(), func(tx Tx) error {
+			_, err := tx.Exec(statement)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := db.GiveBack(ctx); err != nil {
+		t.Errorf("asked for space: %v", err)
 	}
 }

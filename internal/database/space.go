@@ -58,7 +58,7 @@ const giveBackPages = 64
 // need not wait and little room is needed for it. It does nothing for a file that was made without
 // incremental vacuum. What was done remains when ctx ends it, or the disk is full.
 func (db *DB) GiveBack(ctx context.Context) error {
-	for {
+	for before := -1; ; {
 		free, began := 0, time.Now()
 		err := db.Write(ctx, func(tx Tx) error {
 			rows, err := tx.Query(fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, giveBackPages))
@@ -75,9 +75,10 @@ func (db *DB) GiveBack(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("give space back: %w", err)
 		}
-		if free < giveBackPages {
+		if free < giveBackPages || free == before { // nothing more, or a file that gives nothing back
 			return db.TrimLog(ctx)
 		}
+		before = free
 		if err := leaveRoom(ctx, time.Since(began)); err != nil {
 			return err
 		}
