@@ -31,7 +31,7 @@ test: ## Run all tests, or one package's: make test T=./internal/outbox
 ifndef CC_FOUND
 	@echo "No C compiler found: testing WITHOUT the race detector (install gcc or clang for it)."
 endif
-	$(RACE_ENV) go test $(RACE) -shuffle=on $(TESTFLAGS) $(T)
+	$(RACE_ENV) go test $(RACE) -shuffle=on -timeout=30m $(TESTFLAGS) $(T)
 
 check: ## Check formatting, vet, lint, and look for known vulnerabilities
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "Run make fmt; not formatted:"; echo "$$unformatted"; exit 1; }
