@@ -55,7 +55,11 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 	all.Go(func() error { return serveSandbox(ctx, bots, box) })
 	all.Go(func() error { return h.serve(ctx, door{service, httpapi.NewServer(h.api, h.log)}) })
 	all.Go(func() error {
-		if err := t.tell(ctx); err != nil {
+		err := t.tell(ctx)
+		if err != nil && ctx.Err() != nil {
+			return nil //nolint:nilerr // somebody has seen enough
+		}
+		if err != nil {
 			return err
 		}
 		if c.Once {

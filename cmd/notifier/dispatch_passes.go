@@ -69,6 +69,8 @@ func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, e
 	switch {
 	case errors.Is(err, outbox.ErrGated) && !r.Next.IsZero():
 		return wait, nil
+	case errors.Is(err, outbox.ErrOutage) && !r.Next.IsZero() && wait <= soonAgain:
+		return wait, nil // the next probe may find that the outage is over
 	case err != nil || ctx.Err() != nil:
 		return 0, nil //nolint:nilerr // what ended the pass is told by its caller
 	}

@@ -21,7 +21,8 @@ type facts struct {
 	due     time.Time // since when the oldest message that could go has been due
 	staff   outbox.Recipient
 	copied  bool
-	waiting int // messages that a copy would send
+	waiting int  // messages that a copy would send
+	guarded bool // the guard against mass death holds
 }
 
 func (h *house) find(ctx context.Context, now time.Time) (facts, error) {
@@ -40,6 +41,9 @@ func (h *house) find(ctx context.Context, now time.Time) (facts, error) {
 			}
 		}
 		if f.copied, f.waiting, err = h.box.IsCopy(tx, machine, inode); err != nil {
+			return err
+		}
+		if f.guarded, err = h.box.Guarded(tx); err != nil {
 			return err
 		}
 		f.due, err = h.box.OldestDue(tx, now)
@@ -138,6 +142,9 @@ func (h *house) alarms(ctx context.Context) ([]lookout.Alarm, error) {
 	}
 	if since := h.sender.Load().Outage(); !since.IsZero() && now.Sub(since) >= outageAfter {
 		add("outage", fmt.Sprintf("Telegram has not been reachable since %s; messages are kept", since.UTC().Format(time.RFC3339)))
+	}
+	if f.guarded {
+		add("mass_refusal", "five chats in a row were refused that had accepted messages before: nobody is given up, and one message a minute tries; `notifier sender` says more")
 	}
 	if late := now.Sub(f.due); f.status.State != outbox.SenderPaused && !f.due.IsZero() && late >= lateAfter {
 		add("oldest_due_late", "the oldest message that could go has been due for more than 5 minutes; `notifier sender` says what holds it up")

@@ -124,6 +124,9 @@ func (t *tale) settle(ctx context.Context) ([]answer, error) {
 		select {
 		case <-time.After(demoLook):
 		case <-ctx.Done():
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil, ctx.Err()
+			}
 			return nil, fmt.Errorf("after %v, %d messages are still on their way", demoTimeout, waiting)
 		}
 	}

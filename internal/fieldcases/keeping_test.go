@@ -161,7 +161,7 @@ func TestSQ1NobodyMeetsALockedDatabase(t *testing.T) {
 func TestSQ3TheWriteAheadLogStaysBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.must("message", "list")
+	s.must("order", "place", "--customer", "c-1", "--currency", "EUR", "--total", "1") // makes the database
 	db := s.foreign()
 	reader, err := db.Conn(context.Background())
 	if err != nil {

@@ -62,6 +62,9 @@ func (d *Dispatcher) holdCopy(ctx context.Context) error {
 		if waiting, err = d.box.waiting(tx); err != nil {
 			return err
 		}
+		if err := d.box.MarkCopy(tx, time.Now()); err != nil {
+			return err
+		}
 		return d.box.Pause(tx, time.Now())
 	})
 	if err != nil {

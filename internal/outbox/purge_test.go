@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,7 +119,7 @@ func TestACopyBeginsPausedUntilSomebodyResumesIt(t *testing.T) {
 			id := w.put("1", fmt.Sprint(name))
 			w.runFor(time.Minute)
 			w.wantState(id, Pending, "")
-			if s := w.status(); s.State != SenderPaused || len(w.channel.sent) != sent {
+			if s := w.status(); s.State != SenderPaused || !strings.Contains(s.Reason, "copy") || len(w.channel.sent) != sent {
 				t.Errorf("%s: the sender is %+v", name, s)
 			}
 			w.restart()

@@ -759,3 +759,31 @@ func TestTheStatusSaysThatNobodyAnswers(t *testing.T) {
 		}
 	})
 }
+
+func TestReleaseAnswersWithWhatItDid(t *testing.T) {
+	inWorld(t, func(w *world) {
+		chats := fiveTo(6)
+		w.acquaint(chats...)
+		w.channel.send = func(string, string, int) Answer {
+			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		}
+		for _, chat := range chats {
+			w.put(chat, "x")
+		}
+		w.runFor(30 * time.Second)
+		var before, after SenderStatus
+		w.write(func(tx database.Tx) (err error) {
+			if before, err = w.box.Status(tx, time.Now()); err != nil {
+				return err
+			}
+			if err := w.box.ReleaseSender(tx, time.Now()); err != nil {
+				return err
+			}
+			after, err = w.box.Status(tx, time.Now())
+			return err
+		})
+		if before.State != SenderWaiting || after.State != SenderRunning {
+			t.Errorf("before the release %+v, after it %+v", before, after)
+		}
+	})
+}

@@ -53,6 +53,8 @@ func (o *Outbox) Status(tx database.Tx, now time.Time) (SenderStatus, error) {
 		return SenderStatus{}, err
 	}
 	switch {
+	case !s.pausedAt.IsZero() && !s.copiedAt.IsZero():
+		return SenderStatus{State: SenderPaused, Reason: "this database is a copy; resume it once the original sends no more"}, nil
 	case !s.pausedAt.IsZero():
 		return SenderStatus{State: SenderPaused, Reason: "paused by a person since " + s.pausedAt.Format(time.RFC3339)}, nil
 	case s.state == SenderStopped:
@@ -122,7 +124,11 @@ func (o *Outbox) ReleaseSender(tx database.Tx, _ time.Time) error {
 	if _, err := o.nextMark(tx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(`UPDATE notifier_senders SET gate_until = NULL, gate_wait = NULL, guard_since = NULL
+	_, err := tx.Exec(`UPDATE notifier_senders SET gate_until = NULL, gate_wait = NULL,
+			state = CASE WHEN guard_since IS NULL THEN state ELSE 'running' END,
+			reason = CASE WHEN guard_since IS NULL THEN reason END,
+			until = CASE WHEN guard_since IS NULL THEN until END,
+			guard_since = NULL
 		WHERE channel = ?`, o.channel)
 	if err != nil {
 		return fmt.Errorf("release the sender: %w", err)
