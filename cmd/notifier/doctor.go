@@ -77,7 +77,7 @@ func (d *doctor) examine(ctx context.Context) {
 		d.checkStaff(ctx)
 	}
 	d.checkService(ctx)
-	if sound { // another bot's database: nothing may be asked with this token
+	if sound || d.noDatabase() { // with another bot's database, nothing may be asked with this token
 		d.checkTelegram(ctx)
 	}
 }

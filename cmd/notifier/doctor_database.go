@@ -72,6 +72,12 @@ func (d *doctor) checkDatabaseFile() bool {
 	return true
 }
 
+// noDatabase says whether there is none yet, as right after setup.
+func (d *doctor) noDatabase() bool {
+	_, err := os.Stat(d.databaseFile())
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // mendDatabase is what helps with a database that could not be opened.
 func (d *doctor) mendDatabase(err error) string {
 	var version *database.VersionError

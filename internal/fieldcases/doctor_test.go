@@ -195,6 +195,11 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 			revoked := "123:token"
 			w.refused.Store(&revoked)
 		}, "bot", "notifier setup"},
+		{"a token that is revoked before there is a database", func(w *ward) {
+			w.sh("rm -f shop.db shop.db-*", true)
+			revoked := "123:token"
+			w.refused.Store(&revoked)
+		}, "bot", "notifier setup"},
 		{"another bot's token", func(w *ward) {
 			w.sh("notifier dispatch", true)
 			w.dotenv("TELEGRAM_BOT_TOKEN=124:other\n")
