@@ -66,8 +66,7 @@ func (c *messageShowCmd) Run(ctx context.Context, p *program) error {
 		}
 		attempts := a.list("attempts")
 		if len(attempts) == 0 {
-			_, err := fmt.Fprintln(p.stdout, "No call has been made for it yet.")
-			return err
+			return showNoCalls(p, a)
 		}
 		fmt.Fprintln(p.stdout)
 		return table(p.stdout, attempts, "startedAt", "durationMs", "result", "detail")
@@ -195,4 +194,14 @@ type messageNowCmd struct {
 func (c *messageNowCmd) Run(ctx context.Context, p *program) error {
 	q := question{method: http.MethodPost, target: c.path("/send-now")}
 	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+}
+
+// showNoCalls says why no call of a message is shown.
+func showNoCalls(p *program, a answer) error {
+	why := "No call has been made for it."
+	if erased, _ := a["erased"].(bool); erased {
+		why = "Its content and its calls were erased after the retention time."
+	}
+	_, err := fmt.Fprintln(p.stdout, why)
+	return err
 }

@@ -107,6 +107,7 @@ type MessageBody struct {
 	ExpiresAt         *time.Time   `json:"expiresAt,omitempty"`
 	RetryAt           *time.Time   `json:"retryAt,omitempty"`
 	EndedAt           *time.Time   `json:"endedAt,omitempty"`
+	Erased            bool         `json:"erased,omitempty" doc:"its content and attempts were erased after the retention time"`
 	OnUncertain       string       `json:"onUncertain,omitempty"`
 	TelegramMessageID int64        `json:"telegramMessageId,omitempty"`
 	IdempotencyKey    string       `json:"idempotencyKey,omitempty" doc:"of a message that came through the table"`
@@ -117,7 +118,7 @@ func showMessage(m outbox.Message) MessageBody {
 		MessageID: m.ID, Recipient: whereTo(m), OrderID: orders.SubjectID(m.Subject), Type: m.Type, Payload: shownJSON(m.Payload),
 		State: m.State, Reason: m.Reason, Detail: m.Detail, Failures: m.Failures, CreatedAt: m.CreatedAt.UTC(),
 		NotBefore: instant(m.NotBefore), ExpiresAt: instant(m.ExpiresAt), RetryAt: instant(m.RetryAt),
-		EndedAt: instant(m.EndedAt), OnUncertain: m.OnUncertain, TelegramMessageID: m.RemoteID, IdempotencyKey: m.Key,
+		EndedAt: instant(m.EndedAt), Erased: m.Erased, OnUncertain: m.OnUncertain, TelegramMessageID: m.RemoteID, IdempotencyKey: m.Key,
 	}
 	b.CustomerID = orders.CustomerOf(m.Recipient)
 	return b

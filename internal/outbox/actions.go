@@ -23,7 +23,7 @@ func (o *Outbox) Retry(tx database.Tx, now time.Time, id int64, force bool) (Mes
 	case Sent:
 		return m, &ConflictError{ConflictState, fmt.Sprintf("message %d was sent; send a new one instead", id)}
 	}
-	if m.blanked {
+	if m.Erased {
 		return m, &ConflictError{ConflictBlanked, fmt.Sprintf("the content of message %d was erased by retention; send a new one instead", id)}
 	}
 	if err := o.refuseRetry(tx, now, m, force); err != nil {

@@ -32,10 +32,12 @@ type Message struct {
 	RemoteID int64
 	EndedAt  time.Time
 
+	// Erased says that its content and attempts were erased, by retention or to forget a customer.
+	Erased bool
+
 	plain     bool
 	retryWait time.Duration
 	ageFrom   time.Time
-	blanked   bool
 }
 
 // NewMessage is what Enqueue stores.

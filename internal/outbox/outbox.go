@@ -67,7 +67,7 @@ func scanMessage(row database.Row) (Message, error) {
 	var payload []byte
 	err := row.Scan(&m.ID, &key, &m.Recipient, &m.Type, &payload, &subject, &collapse,
 		&notBefore, &expires, &uncertain, &created, &m.State, &reason, &detail,
-		&m.Failures, &m.Doubts, &m.plain, &retryAt, &retryWait, &ageFrom, &remote, &sentTo, &ended, &m.blanked, &alias)
+		&m.Failures, &m.Doubts, &m.plain, &retryAt, &retryWait, &ageFrom, &remote, &sentTo, &ended, &m.Erased, &alias)
 	if errors.Is(err, sql.ErrNoRows) {
 		return m, ErrNotFound
 	}

@@ -42,7 +42,7 @@ func TestAPurgeTakesOnlyWhatHasEnded(t *testing.T) {
 		if r := purge(); r.Blanked != 1 || r.Removed != 0 {
 			t.Errorf("after 31 days: %+v", r)
 		}
-		if m := w.message(old); string(m.Payload) != "{}" || len(w.attempts(old)) != 0 || m.State != Sent {
+		if m := w.message(old); string(m.Payload) != "{}" || len(w.attempts(old)) != 0 || m.State != Sent || !m.Erased {
 			t.Errorf("the old message is %s with %s", m.State, m.Payload)
 		}
 		for _, id := range []int64{dead, waiting, recent} {
