@@ -27,11 +27,10 @@ func (d *Dispatcher) expire(ctx context.Context, now time.Time) error {
 		}
 		return nil
 	}
-	return d.db.Write(ctx, func(tx database.Tx) error {
+	err := d.db.Write(ctx, func(tx database.Tx) error {
 		for _, q := range due {
 			next, err := d.expireQueue(tx, q.key, now)
 			if err != nil {
-				d.queues.expiresBy(q, now.Add(time.Second))
 				return err
 			}
 			d.queues.expiresBy(q, next)
@@ -39,6 +38,12 @@ func (d *Dispatcher) expire(ctx context.Context, now time.Time) error {
 		}
 		return nil
 	})
+	if err != nil { // nothing of it happened, for none of them
+		for _, q := range due {
+			d.queues.expiresBy(q, now.Add(time.Second))
+		}
+	}
+	return err
 }
 
 // expireQueue ends what has expired of a recipient, and says when the next may.

@@ -160,9 +160,13 @@ func (o *Outbox) takeBack(tx database.Tx, address string) error {
 	if err != nil || r.Reason == RecipientStopped { // it has sent /stop meanwhile
 		return err
 	}
+	if r.Since.IsZero() { // it is open: what ended for it did so long ago, for other reasons
+		r.spared = true
+		return o.save(tx, r)
+	}
 	_, err = tx.Exec(`UPDATE outbox SET state = 'pending', reason = NULL, ended_at = NULL, sent_to = NULL
 		WHERE channel = ?1 AND state = 'dead' AND reason IN ('chat_dead', 'chat_not_found', 'no_rights')
-		AND ended_at >= ?2 AND (recipient = ?3 OR recipient IN
+		AND blanked_at IS NULL AND ended_at >= ?2 AND (recipient = ?3 OR recipient IN
 			(SELECT address FROM notifier_recipients WHERE channel = ?1 AND alias_of = ?3))`,
 		o.channel, r.Since.UnixMilli(), address)
 	if err != nil {

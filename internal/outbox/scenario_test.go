@@ -787,3 +787,49 @@ func TestReleaseAnswersWithWhatItDid(t *testing.T) {
 		}
 	})
 }
+
+func TestTheGuardTakesBackNothingFromAnEarlierDeath(t *testing.T) {
+	inWorld(t, func(w *world) {
+		chats := fiveTo(5)
+		w.acquaint(chats...)
+		refusing := true
+		w.channel.send = func(string, string, int) Answer {
+			return when(refusing, Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true})
+		}
+		old := w.put(chats[4], "from last month")
+		w.runFor(time.Minute)
+		w.wantState(old, Dead, ReasonChatDead)
+		w.write(func(tx database.Tx) error {
+			_, err := w.box.Revive(tx, time.Now(), chats[4])
+			return err
+		})
+		refusing = false
+		w.acquaint(chats...) // and so the row begins anew
+		time.Sleep(30 * 24 * time.Hour)
+		refusing = true
+		for _, chat := range chats { // the fifth to be refused is the one with the old message
+			w.put(chat, "x")
+			w.runFor(10 * time.Second)
+		}
+		if s := w.status(); s.State != SenderWaiting {
+			t.Fatalf("the guard does not hold: %+v", s)
+		}
+		w.wantState(old, Dead, ReasonChatDead)
+	})
+}
+
+func TestAnExpiryThatCannotBeStoredIsTriedAgainForAll(t *testing.T) {
+	inWorld(t, func(w *world) {
+		soon := func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Hour) }
+		one, two, three := w.put("customer:1", "x", soon), w.put("customer:2", "y", soon), w.put("customer:3", "z", soon)
+		w.exec(`CREATE TRIGGER broken BEFORE UPDATE ON outbox WHEN new.reason = 'expired'
+			BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
+		w.runFor(2 * time.Hour)
+		w.wantState(one, Pending, "")
+		w.exec(`DROP TRIGGER broken`)
+		w.runFor(time.Minute)
+		for _, id := range []int64{one, two, three} {
+			w.wantState(id, Dead, ReasonExpired)
+		}
+	})
+}
