@@ -57,7 +57,7 @@ var rooms = map[string]room{
 	"examples/sandbox":    {},
 	"examples/sandbox/go": {libraries: []string{"github.com/go-telegram/bot"}},
 	// Stories that are told by tests alone.
-	"internal/fieldcases":     {},
+	"internal/e2e":     {},
 	"internal/outbox/pattern": {},
 }
 

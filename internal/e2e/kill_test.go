@@ -1,4 +1,4 @@
-package fieldcases
+package e2e
 
 import (
 	"context"
