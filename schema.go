@@ -14,7 +14,7 @@ import (
 var Schema string
 
 // SchemaVersion is the version that Schema creates and that this program reads and writes.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 //go:embed migrations/*.sql
 var migrations embed.FS
