@@ -57,7 +57,10 @@ func (db *DB) copyTo(ctx context.Context, path string, mark func(Tx) error) erro
 	}
 	err = copied.exec("BEGIN IMMEDIATE")
 	if err == nil {
-		err = mark(writeTx{copied})
+		tx := &writeTx{c: copied}
+		if err = mark(tx); err == nil {
+			err = tx.finish()
+		}
 	}
 	if err == nil {
 		err = copied.exec("COMMIT")

@@ -15,9 +15,9 @@ import (
 // statementsKept bounds the cache of prepared statements; ours are a fixed set well below it.
 const statementsKept = 256
 
-// connection is the one connection that writes. It is driven by hand (BEGIN IMMEDIATE, COMMIT)
-// and never sees a caller's context: the driver answers a cancelled context by interrupting
-// whatever the connection does at that moment, for whomever.
+// connection is one connection with its prepared statements. It is driven by hand. The one that
+// writes (BEGIN IMMEDIATE, COMMIT) never sees a caller's context: the driver answers a cancelled
+// context by interrupting whatever the connection does at that moment, for whomever.
 type connection struct {
 	pool       *sql.DB
 	conn       *sql.Conn
@@ -40,8 +40,8 @@ func dsn(path string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String() + "?" + q.Encode()
 }
 
-func connect(ctx context.Context, path string) (*connection, error) {
-	pool, err := sql.Open("sqlite", dsn(path))
+func connect(ctx context.Context, path string, pragmas ...string) (*connection, error) {
+	pool, err := sql.Open("sqlite", dsn(path, pragmas...))
 	if err != nil {
 		return nil, err
 	}

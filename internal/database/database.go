@@ -8,7 +8,6 @@ package database
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -35,8 +34,8 @@ var ErrBusy = errors.New("the database is locked by another process")
 type DB struct {
 	path    string // absolute, symbolic links resolved
 	writer  *connection
-	turn    chan struct{} // holds one token: whose turn it is to use writer
-	readers *sql.DB
+	turn    chan struct{}    // holds one token: whose turn it is to use writer
+	readers chan *connection // those that are free
 	rest    breather
 	full    atomic.Pointer[fullness] // nil: it never was
 	foreign atomic.Int64             // commits by others, as far as noticed
@@ -91,11 +90,14 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 // start opens the readers and begins to watch for commits by others.
 func (db *DB) start() error {
 	var err error
-	if db.readers, err = sql.Open("sqlite", dsn(db.path, "query_only(1)")); err != nil {
-		return err
+	db.readers = make(chan *connection, readers)
+	for range readers {
+		c, err := connect(context.Background(), db.path, "query_only(1)")
+		if err != nil {
+			return errors.Join(err, db.closeReaders(len(db.readers)))
+		}
+		db.readers <- c
 	}
-	db.readers.SetMaxOpenConns(readers)
-	db.readers.SetMaxIdleConns(readers)
 	if db.version, err = db.writer.dataVersion(); err != nil {
 		return err
 	}
@@ -113,9 +115,18 @@ func (db *DB) Close() error {
 	db.closing.Do(func() {
 		db.watch.close()
 		<-db.turn // never given back: nobody writes any more
-		db.closed = errors.Join(db.readers.Close(), db.writer.close())
+		db.closed = errors.Join(db.closeReaders(readers), db.writer.close())
 	})
 	return db.closed
+}
+
+// closeReaders waits for n reads under way and closes their connections.
+func (db *DB) closeReaders(n int) error {
+	var err error
+	for range n {
+		err = errors.Join(err, (<-db.readers).close())
+	}
+	return err
 }
 
 // resolve makes path absolute and follows symbolic links, so that two names of one file share one

@@ -13,6 +13,16 @@ type Tx interface {
 	Exec(query string, args ...any) (sql.Result, error)
 	Query(query string, args ...any) (Rows, error)
 	QueryRow(query string, args ...any) Row
+	// Attach returns what belongs to key in this transaction; the first call makes it. Its Finish
+	// runs after the function given to Write has succeeded and before the commit. Reads have no
+	// end to finish: there it panics.
+	Attach(key any, make func() Finisher) Finisher
+}
+
+// Finisher is what a Tx keeps for the packages that write in it, until its end.
+type Finisher interface {
+	// Finish does what has to be done once, after everything else. It may call Attach.
+	Finish(Tx) error
 }
 
 // Rows is the result of a Query.
@@ -62,7 +72,11 @@ func (db *DB) run(fn func(Tx) error) error {
 	if err := db.noticeForeign(); err != nil {
 		return err
 	}
-	if err := fn(writeTx{db.writer}); err != nil {
+	tx := &writeTx{c: db.writer}
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.finish(); err != nil {
 		return err
 	}
 	if err := db.writer.exec("COMMIT"); err != nil {
@@ -88,25 +102,53 @@ func (db *DB) take(ctx context.Context) error {
 func (db *DB) release() { db.turn <- struct{}{} }
 
 // Read runs fn in a transaction that sees one state of the database from beginning to end and
-// cannot write. ctx ends only the waiting for a free connection.
+// cannot write. ctx ends the waiting for a free connection, and each statement under way.
 func (db *DB) Read(ctx context.Context, fn func(Tx) error) error {
-	conn, err := db.readers.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("wait for a connection to read: %w", explain(err))
+	var c *connection
+	select {
+	case c = <-db.readers:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a connection to read: %w", ctx.Err())
 	}
-	defer conn.Close() //nolint:errcheck // it only goes back to the pool
-	tx, err := conn.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("begin to read: %w", explain(err))
+	defer func() { db.readers <- c }()
+	if err := c.exec("BEGIN"); err != nil {
+		return fmt.Errorf("begin to read: %w", err)
 	}
-	defer tx.Rollback() //nolint:errcheck // a read has nothing to undo
-	return fn(readTx{tx})
+	defer c.exec("ROLLBACK") //nolint:errcheck // a read has nothing to undo
+	return fn(readTx{c, ctx})
 }
 
 // writeTx uses the prepared statements of the writing connection.
-type writeTx struct{ c *connection }
+type writeTx struct {
+	c        *connection
+	attached map[any]Finisher
+	order    []Finisher // in which they were attached, and finish
+}
 
-func (t writeTx) Exec(query string, args ...any) (sql.Result, error) {
+// Attach implements Tx.
+func (t *writeTx) Attach(key any, make func() Finisher) Finisher {
+	if f, ok := t.attached[key]; ok {
+		return f
+	}
+	if t.attached == nil {
+		t.attached = map[any]Finisher{}
+	}
+	f := make()
+	t.attached[key] = f
+	t.order = append(t.order, f)
+	return f
+}
+
+func (t *writeTx) finish() error {
+	for i := 0; i < len(t.order); i++ { // one may attach another
+		if err := t.order[i].Finish(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *writeTx) Exec(query string, args ...any) (sql.Result, error) {
 	s, err := t.c.statement(query)
 	if err != nil {
 		return nil, err
@@ -115,7 +157,7 @@ func (t writeTx) Exec(query string, args ...any) (sql.Result, error) {
 	return r, explain(err)
 }
 
-func (t writeTx) Query(query string, args ...any) (Rows, error) {
+func (t *writeTx) Query(query string, args ...any) (Rows, error) {
 	s, err := t.c.statement(query)
 	if err != nil {
 		return nil, err
@@ -127,7 +169,7 @@ func (t writeTx) Query(query string, args ...any) (Rows, error) {
 	return r, nil
 }
 
-func (t writeTx) QueryRow(query string, args ...any) Row {
+func (t *writeTx) QueryRow(query string, args ...any) Row {
 	s, err := t.c.statement(query)
 	if err != nil {
 		return failedRow{err}
@@ -135,16 +177,32 @@ func (t writeTx) QueryRow(query string, args ...any) Row {
 	return explainedRow{s.QueryRowContext(context.Background(), args...)}
 }
 
-// readTx reads through one transaction of the readers' pool.
-type readTx struct{ tx *sql.Tx }
+// readTx uses the prepared statements of one reading connection, and ends with a caller's context.
+type readTx struct {
+	c   *connection
+	ctx context.Context //nolint:containedctx // a readTx lives within one call of Read
+}
+
+// Attach implements Tx.
+func (readTx) Attach(any, func() Finisher) Finisher {
+	panic("database: a read changes nothing, so it has nothing to finish")
+}
 
 func (t readTx) Exec(query string, args ...any) (sql.Result, error) {
-	r, err := t.tx.ExecContext(context.Background(), query, args...)
+	s, err := t.c.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.ExecContext(t.ctx, args...)
 	return r, explain(err)
 }
 
 func (t readTx) Query(query string, args ...any) (Rows, error) {
-	r, err := t.tx.QueryContext(context.Background(), query, args...)
+	s, err := t.c.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.QueryContext(t.ctx, args...)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -152,7 +210,11 @@ func (t readTx) Query(query string, args ...any) (Rows, error) {
 }
 
 func (t readTx) QueryRow(query string, args ...any) Row {
-	return explainedRow{t.tx.QueryRowContext(context.Background(), query, args...)}
+	s, err := t.c.statement(query)
+	if err != nil {
+		return failedRow{err}
+	}
+	return explainedRow{s.QueryRowContext(t.ctx, args...)}
 }
 
 // explainedRow names the errors of a row as all others are named.

@@ -71,6 +71,7 @@ func inTown(t *testing.T, change func(*settings), story func(*town)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "town.db")
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
 		c := &town{t: t, path: path, settings: defaults(), sandbox: sandbox.New(sandbox.Options{Seed: 1})}
 		if change != nil {
 			change(&c.settings)

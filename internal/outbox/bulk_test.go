@@ -1,10 +1,9 @@
 package outbox
 
 import (
+	"context"
 	"testing"
 	"time"
-
-	"notifier/internal/database"
 )
 
 func TestBulkRetryAndRevive(t *testing.T) {
@@ -21,10 +20,11 @@ func TestBulkRetryAndRevive(t *testing.T) {
 		w.runFor(time.Minute)
 		broken = false
 		count := func(b Bulk) (n int) {
-			w.write(func(tx database.Tx) (err error) {
-				n, err = w.box.RetryAll(tx, time.Now(), b)
-				return err
-			})
+			n, err := w.box.RetryAll(context.Background(), w.db, time.Now(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.d.Wake()
 			return n
 		}
 		if n := count(Bulk{State: "dead", Reason: ReasonRejected, DryRun: true}); n != 2 {
@@ -46,11 +46,10 @@ func TestBulkRetryAndRevive(t *testing.T) {
 		w.wantState(two, Sent, "")
 
 		w.exec(`INSERT INTO notifier_recipients (channel, address, state, reason, since) VALUES ('telegram', '8', 'dead', 'stopped', 1)`)
-		var n int
-		w.write(func(tx database.Tx) (err error) {
-			n, err = w.box.ReviveAll(tx, Bulk{State: "dead"})
-			return err
-		})
+		n, err := w.box.ReviveAll(context.Background(), w.db, time.Now(), Bulk{State: "dead"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n != 1 || w.recipient("9").State != RecipientOpen || w.recipient("8").State != RecipientDead {
 			t.Errorf("%d were revived", n)
 		}

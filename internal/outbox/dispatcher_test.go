@@ -126,7 +126,7 @@ func TestAPauseEndsThePassAndHoldsAcrossRestarts(t *testing.T) {
 		}
 		w.restart()
 		w.runFor(100 * time.Hour)
-		w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now()) })
+		w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now(), "", 0) })
 		w.runFor(time.Second)
 		w.wantState(id, Sent, "")
 	})

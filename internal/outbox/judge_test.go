@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		"doubtful, after the probes": {r: doubtful(3), a: Answer{Verdict: ChatDoubtful, Reason: ReasonNoRights}, want: want{state: Dead, reason: ReasonNoRights, to: RecipientDoubtful, others: true}},
 		"doubtful, from before":      {r: open, a: Answer{Verdict: ChatDoubtful, Reason: ReasonNoRights}, stale: true, want: want{state: Pending, to: RecipientOpen}},
 		"chat dead under the guard":  {r: open, a: Answer{Verdict: ChatDead, Reason: RecipientBlocked}, spare: true, want: want{state: Pending, to: RecipientOpen}},
-		"doubtful, taken back once":  {r: Recipient{State: RecipientOpen, epoch: 4, spared: true}, a: Answer{Verdict: ChatDoubtful, Reason: ReasonNoRights}, want: want{state: Dead, reason: ReasonChatDead, to: RecipientDead, toReason: RecipientOther, others: true}},
+		"doubtful, taken back once":  {r: Recipient{State: RecipientOpen, epoch: 4, spared: true, acceptedBy: "1"}, a: Answer{Verdict: ChatDoubtful, Reason: ReasonNoRights}, want: want{state: Dead, reason: ReasonChatDead, to: RecipientDead, toReason: RecipientOther, others: true}},
 		"repair":                     {r: open, a: Answer{Verdict: Repair}, want: want{state: Pending, plain: true, to: RecipientOpen}},
 		"repair of plain text":       {r: open, m: Message{plain: true}, a: Answer{Verdict: Repair}, want: want{state: Dead, reason: ReasonRejected, plain: true, to: RecipientOpen}},
 		"rejected":                   {r: open, a: Answer{Verdict: Rejected}, want: want{state: Dead, reason: ReasonRejected, to: RecipientOpen}},
@@ -68,7 +68,7 @@ func TestJudge(t *testing.T) {
 			if c.stale {
 				epoch--
 			}
-			out := judge(c.m, c.r, c.a, circumstances{epoch, !c.free, c.spare}, policy, now)
+			out := judge(c.m, c.r, c.a, circumstances{epoch: epoch, counts: !c.free, spare: c.spare, identity: "1"}, policy, now)
 			got := want{out.state, out.reason, c.want.wait, out.counted, out.doubted, out.plain,
 				out.recipient.State, out.recipient.Reason, out.endOthers, out.movedTo}
 			if got != c.want {
@@ -84,11 +84,11 @@ func TestJudge(t *testing.T) {
 func TestAGateOnlyGrows(t *testing.T) {
 	now := time.Now()
 	r := Recipient{State: RecipientOpen, GateUntil: now.Add(time.Hour), gateWait: time.Hour}
-	out := judge(Message{}, r, Answer{Verdict: Wait, Wait: time.Second}, circumstances{counts: true}, Policy{}, now)
+	out := judge(Message{}, r, Answer{Verdict: Wait, Wait: time.Second}, circumstances{counts: true, identity: "1"}, Policy{}, now)
 	if !out.recipient.GateUntil.Equal(r.GateUntil) || out.recipient.gateWait != time.Hour {
 		t.Errorf("the gate went from %v to %v", r.GateUntil, out.recipient.GateUntil)
 	}
-	out = judge(Message{}, r, Answer{Verdict: Wait, Wait: 2 * time.Hour}, circumstances{counts: true}, Policy{}, now)
+	out = judge(Message{}, r, Answer{Verdict: Wait, Wait: 2 * time.Hour}, circumstances{counts: true, identity: "1"}, Policy{}, now)
 	if grown := out.recipient.GateUntil.Sub(now); grown < 2*time.Hour || grown > 2*time.Hour+time.Second {
 		t.Errorf("the gate is %v from now, want two hours and up to a second", grown)
 	}
@@ -98,15 +98,15 @@ func TestWaitsWithoutANumberDoubleUntilAnAcceptance(t *testing.T) {
 	now := time.Now()
 	r := Recipient{State: RecipientOpen}
 	for _, want := range []time.Duration{5, 10, 20, 40, 60, 60} {
-		out := judge(Message{}, r, Answer{Verdict: Wait}, circumstances{counts: true}, Policy{}, now)
+		out := judge(Message{}, r, Answer{Verdict: Wait}, circumstances{counts: true, identity: "1"}, Policy{}, now)
 		if got := out.flood; got < want*time.Second || got > want*time.Second+time.Second {
 			t.Errorf("the wait is %v, want %v s and up to one more", got, int(want))
 		}
 		r = out.recipient
 		r.GateUntil = time.Time{}
 	}
-	r = judge(Message{}, r, Answer{Verdict: Accepted}, circumstances{counts: true}, Policy{}, now).recipient
-	if out := judge(Message{}, r, Answer{Verdict: Wait}, circumstances{counts: true}, Policy{}, now); out.flood > 6*time.Second {
+	r = judge(Message{}, r, Answer{Verdict: Accepted}, circumstances{counts: true, identity: "1"}, Policy{}, now).recipient
+	if out := judge(Message{}, r, Answer{Verdict: Wait}, circumstances{counts: true, identity: "1"}, Policy{}, now); out.flood > 6*time.Second {
 		t.Errorf("after an acceptance the wait is %v", out.flood)
 	}
 }
@@ -116,16 +116,16 @@ func TestTheDoubtIsProbedAfterAMinuteTenAndAnHour(t *testing.T) {
 	r := Recipient{State: RecipientOpen}
 	refusal := Answer{Verdict: ChatDoubtful, Reason: ReasonChatNotFound}
 	for _, want := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour} {
-		out := judge(Message{}, r, refusal, circumstances{counts: true}, Policy{}, now)
+		out := judge(Message{}, r, refusal, circumstances{counts: true, identity: "1"}, Policy{}, now)
 		if got := out.recipient.doubtUntil.Sub(now); out.state != Pending || got != want {
 			t.Errorf("after a refusal it is %s and probed in %v, want %v", out.state, got, want)
 		}
 		r = out.recipient
 	}
-	for range 3 { // and then each message has one try
-		out := judge(Message{}, r, refusal, circumstances{counts: true}, Policy{}, now)
-		if out.state != Dead || out.reason != ReasonChatNotFound || !out.endOthers || !out.recipient.doubtUntil.IsZero() {
-			t.Errorf("after the last probe: %+v", out)
+	for i := range 4 { // the last probe ends all that waits; from then on each message has one try
+		out := judge(Message{}, r, refusal, circumstances{counts: true, identity: "1"}, Policy{}, now)
+		if out.state != Dead || out.reason != ReasonChatNotFound || out.endOthers != (i == 0) || !out.recipient.doubtUntil.IsZero() {
+			t.Errorf("refusal %d after the last probe: %+v", i, out)
 		}
 		r = out.recipient
 	}

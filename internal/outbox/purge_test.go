@@ -83,8 +83,8 @@ func TestAPurgeGivesSpaceBack(t *testing.T) {
 		}
 		w.write(func(tx database.Tx) error {
 			_, err := tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-				INSERT INTO outbox (recipient, type, payload, state, created_at, ended_at)
-				SELECT '7', 'Text', '{"text":"' || printf('%.*c', 1000, 'x') || '"}', 'sent', 1, 1 FROM n`)
+				INSERT INTO outbox (recipient, type, payload, address, state, ended_at)
+				SELECT '7', 'Text', '{"text":"' || printf('%.*c', 1000, 'x') || '"}', '7', 'sent', 1 FROM n`)
 			return err
 		})
 		before := size()
@@ -124,7 +124,7 @@ func TestACopyBeginsPausedUntilSomebodyResumesIt(t *testing.T) {
 			}
 			w.restart()
 			w.runFor(time.Minute)
-			w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now()) })
+			w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now(), "", 0) })
 			w.runFor(time.Minute)
 			w.wantState(id, Sent, "")
 			w.restart()

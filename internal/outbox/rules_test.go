@@ -1,8 +1,10 @@
 package outbox
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -230,17 +232,17 @@ func TestExpiry(t *testing.T) {
 		ps   pauses
 		want time.Time
 	}{
-		"from its creation":         {Message{CreatedAt: t0, Recipient: "7", Address: "7"}, nil, t0.Add(3 * day)},
-		"from its planned time":     {Message{CreatedAt: t0, NotBefore: t0.Add(day), Address: "7"}, nil, t0.Add(4 * day)},
-		"from its link or retry":    {Message{CreatedAt: t0, ageFrom: t0.Add(2 * day), Address: "7"}, nil, t0.Add(5 * day)},
-		"as the writer says":        {Message{CreatedAt: t0, ExpiresAt: t0.Add(time.Hour), Address: "7"}, pauses{{t0, t0.Add(day)}}, t0.Add(time.Hour)},
-		"without a link":            {Message{CreatedAt: t0, Recipient: "customer:1"}, nil, t0.Add(30 * day)},
-		"a pause does not count":    {Message{CreatedAt: t0, Address: "7"}, pauses{{t0.Add(day), t0.Add(day + time.Hour)}}, t0.Add(3*day + time.Hour)},
-		"one that lasts does not":   {Message{CreatedAt: t0, Address: "7"}, pauses{{from: t0.Add(day)}}, t0.Add(4 * day)},
-		"one from before counts":    {Message{CreatedAt: t0, Address: "7"}, pauses{{t0.Add(-day), t0.Add(-time.Hour)}}, t0.Add(3 * day)},
-		"a part of one does not":    {Message{CreatedAt: t0, Address: "7"}, pauses{{t0.Add(-day), t0.Add(time.Hour)}}, t0.Add(3*day + time.Hour)},
-		"one after its end is late": {Message{CreatedAt: t0, Address: "7"}, pauses{{t0.Add(4 * day), t0.Add(5 * day)}}, t0.Add(3 * day)},
-		"pauses add up":             {Message{CreatedAt: t0, Address: "7"}, pauses{{t0, t0.Add(day)}, {t0.Add(3*day + time.Hour), t0.Add(4 * day)}}, t0.Add(5*day - time.Hour)},
+		"from its creation":         {Message{ageFrom: t0}, nil, t0.Add(3 * day)},
+		"from its planned time":     {Message{ageFrom: t0.Add(day), NotBefore: t0.Add(day)}, nil, t0.Add(4 * day)},
+		"from its link or retry":    {Message{ageFrom: t0.Add(2 * day)}, nil, t0.Add(5 * day)},
+		"as the writer says":        {Message{ageFrom: t0, ExpiresAt: t0.Add(time.Hour)}, pauses{{t0, t0.Add(day)}}, t0.Add(time.Hour)},
+		"without a link":            {Message{ageFrom: t0, hold: holdNoChat}, nil, t0.Add(30 * day)},
+		"a pause does not count":    {Message{ageFrom: t0}, pauses{{t0.Add(day), t0.Add(day + time.Hour)}}, t0.Add(3*day + time.Hour)},
+		"one that lasts does not":   {Message{ageFrom: t0}, pauses{{from: t0.Add(day)}}, t0.Add(4 * day)},
+		"one from before counts":    {Message{ageFrom: t0}, pauses{{t0.Add(-day), t0.Add(-time.Hour)}}, t0.Add(3 * day)},
+		"a part of one does not":    {Message{ageFrom: t0}, pauses{{t0.Add(-day), t0.Add(time.Hour)}}, t0.Add(3*day + time.Hour)},
+		"one after its end is late": {Message{ageFrom: t0}, pauses{{t0.Add(4 * day), t0.Add(5 * day)}}, t0.Add(3 * day)},
+		"pauses add up":             {Message{ageFrom: t0}, pauses{{t0, t0.Add(day)}, {t0.Add(3*day + time.Hour), t0.Add(4 * day)}}, t0.Add(5*day - time.Hour)},
 	} {
 		if got := p.expiry(c.m, c.ps, now); !got.Equal(c.want) {
 			t.Errorf("%s: it expires at %v, want %v", name, got, c.want)
@@ -248,25 +250,89 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
+// The age limit is asked for in two directions; they agree, whatever pauses there were.
+func TestBeforeIsTheInverseOfAfter(t *testing.T) {
+	t0 := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	span := func(n int) time.Duration { return time.Duration(random.IntN(n)) * time.Minute }
+	for range 20_000 {
+		var ps pauses
+		at := t0
+		for range random.IntN(4) {
+			from := at.Add(span(100))
+			at = from.Add(span(100))
+			ps = append(ps, pause{from, at})
+		}
+		if random.IntN(3) == 0 {
+			ps = append(ps, pause{from: at.Add(span(50))})
+		}
+		now := at.Add(50*time.Minute + span(200))
+		ttl := time.Minute + span(300)
+		limit := ps.before(ttl, now)
+		if end := ps.after(limit, ttl, now); end.After(now) {
+			t.Fatalf("%v, ttl %v, now %v: what ages from %v ends at %v", ps, ttl, now, limit, end)
+		}
+		if end := ps.after(limit.Add(time.Minute), ttl, now); !end.After(now) && !ps.paused(now) {
+			t.Fatalf("%v, ttl %v, now %v: what ages from a minute after %v has ended at %v", ps, ttl, now, limit, end)
+		}
+	}
+}
+
+// paused says whether a pause lasts at an instant, or begins or ends there.
+func (ps pauses) paused(at time.Time) bool {
+	for _, p := range ps {
+		if !p.from.After(at) && (p.to.IsZero() || !p.to.Before(at)) {
+			return true
+		}
+	}
+	return false
+}
+
 func TestTheClockIsTrustedOnlyNextToTheChannels(t *testing.T) {
-	now := time.Now()
-	var c Clock
+	wall := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	c := NewClock(func() time.Time { return wall })
 	if c.Trusted() || c.Doubt() == "" {
 		t.Error("trusted before the channel has told its time")
 	}
-	c.Heard(time.Time{}, now)
+	c.Heard(time.Time{})
 	if c.Trusted() {
 		t.Error("trusted after an answer without a time")
 	}
-	if c.Heard(now.Add(-6*time.Minute), now); c.Trusted() || !strings.Contains(c.Doubt(), "6m0s ahead of") {
+	if c.Heard(wall.Add(-6 * time.Minute)); c.Trusted() || !strings.Contains(c.Doubt(), "6m0s ahead of") {
 		t.Errorf("six minutes ahead: trusted %v, %s", c.Trusted(), c.Doubt())
 	}
-	if c.Heard(now.Add(4*time.Minute), now); !c.Trusted() {
+	if c.Heard(wall.Add(4 * time.Minute)); !c.Trusted() {
 		t.Error("not trusted although it is four minutes behind")
 	}
 	if c.Doubt() != "" {
 		t.Errorf("four minutes behind: %s", c.Doubt())
 	}
+}
+
+func TestAStepOfTheWallClockDoesNotMoveOurTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		offset := time.Duration(0)
+		c := NewClock(func() time.Time { return time.Now().Add(offset) })
+		c.Heard(time.Now())
+		began := c.Now()
+		time.Sleep(time.Minute)
+		for _, step := range []time.Duration{4 * 24 * time.Hour, -30 * 24 * time.Hour, 0} {
+			offset = step
+			if !c.Stepped() || c.Known() {
+				t.Errorf("a step to %v was not noticed", step)
+			}
+			if c.Stepped() {
+				t.Errorf("a step to %v was noticed twice", step)
+			}
+			if got := c.Now().Sub(began); got != time.Minute {
+				t.Errorf("after a step to %v our time has moved by %v", step, got)
+			}
+			c.Heard(time.Now())
+			if want := step == 0; c.Trusted() != want {
+				t.Errorf("after a step to %v the clock is trusted: %v", step, c.Trusted())
+			}
+		}
+	})
 }
 
 func TestNoWaitIsLongerThanItWasStored(t *testing.T) {

@@ -32,6 +32,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.db")
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
 		w := &world{
 			t: t, path: path,
 			policy:  Policy{TTL: 72 * time.Hour, UnlinkedTTL: 30 * 24 * time.Hour, MaxAttempts: 8, OnUncertain: OnUncertainResend},
@@ -158,13 +159,21 @@ type everySecond struct {
 	any  time.Time
 }
 
-func (p *everySecond) Next(address string, now time.Time) time.Time {
-	next := latest(now, p.any.Add(30*time.Millisecond))
+func (p *everySecond) NextTo(address string, now time.Time) time.Time {
+	next := now
 	if last, ok := p.last[address]; ok {
 		next = latest(next, last.Add(time.Second))
 	}
 	return next
 }
+
+func (p *everySecond) Room(now time.Time) (int, time.Time) {
+	if at := p.any.Add(30 * time.Millisecond); at.After(now) {
+		return 0, at
+	}
+	return 1, time.Time{}
+}
+
 func (p *everySecond) Started(_ string, at time.Time)                   { p.any = at }
 func (p *everySecond) Ended(address string, _, ended time.Time, _ bool) { p.last[address] = ended }
 func (p *everySecond) Slow(time.Time)                                   {}

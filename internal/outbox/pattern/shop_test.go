@@ -100,7 +100,8 @@ func (r relay) ping() outbox.Answer {
 // atOnce is a pace without limits.
 type atOnce struct{}
 
-func (atOnce) Next(_ string, now time.Time) time.Time   { return now }
+func (atOnce) Room(time.Time) (int, time.Time)          { return 1000, time.Time{} }
+func (atOnce) NextTo(_ string, now time.Time) time.Time { return now }
 func (atOnce) Started(string, time.Time)                {}
 func (atOnce) Ended(string, time.Time, time.Time, bool) {}
 func (atOnce) Slow(time.Time)                           {}
@@ -119,6 +120,7 @@ func inShop(t *testing.T, batch int, test func(*shop)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
 		ctx := context.Background()
 		db, err := database.Open(ctx, path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
 		if err != nil {
@@ -129,6 +131,9 @@ func inShop(t *testing.T, batch int, test func(*shop)) {
 		s.box = outbox.New("events", outbox.Policy{
 			TTL: 72 * time.Hour, UnlinkedTTL: time.Hour, MaxAttempts: 8, OnUncertain: outbox.OnUncertainResend,
 		})
+		if err := db.Write(ctx, s.box.Register); err != nil {
+			t.Fatal(err)
+		}
 		s.relay = outbox.NewDispatcher(db, s.box, relay{s.broker}, atOnce{}, outbox.DispatcherConfig{
 			Identity: "relay", Concurrency: 1, BatchSize: batch, SendTimeout: time.Minute,
 		})

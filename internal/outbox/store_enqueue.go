@@ -1,0 +1,178 @@
+package outbox
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// Enqueue stores a message in the caller's transaction: it exists if and only if that commits.
+// A message for a dead recipient is stored as ended at once. When the key is known already, the
+// message that has it is returned and nothing is stored.
+func (o *Outbox) Enqueue(tx database.Tx, now time.Time, n NewMessage) (Message, error) {
+	payload, err := json.Marshal(n.Payload)
+	if err != nil {
+		return Message{}, fmt.Errorf("enqueue a message: marshal its payload: %w", err)
+	}
+	if n.Key != "" {
+		m, err := o.byKey(tx, n.Key)
+		if !errors.Is(err, ErrNotFound) {
+			return m, err
+		}
+	}
+	r, err := o.Recipient(tx, n.Recipient)
+	if err != nil {
+		return Message{}, fmt.Errorf("enqueue a message: %w", err)
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	m := Message{
+		Key: n.Key, Recipient: n.Recipient, Type: n.Type, Payload: payload, Subject: n.Subject,
+		CollapseKey: n.CollapseKey, NotBefore: n.NotBefore, ExpiresAt: n.ExpiresAt,
+		OnUncertain: n.OnUncertain, CreatedAt: now, State: Pending, rank: rankMessage,
+	}
+	if n.reply {
+		m.rank = rankReply
+	}
+	m.place(r, now)
+	err = tx.QueryRow(`INSERT INTO outbox (idempotency_key, recipient, type, payload, channel, subject,
+			collapse_key, not_before, expires_at, on_uncertain, rank, created_at, state, reason, ended_at,
+			address, hold, ready_at, age_from)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		orNull(m.Key), m.Recipient, m.Type, string(payload), o.channel, orNull(m.Subject),
+		orNull(m.CollapseKey), millis(m.NotBefore), millis(m.ExpiresAt), orNull(m.OnUncertain), m.rank,
+		now.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), m.line, m.hold,
+		m.readyAt.UnixMilli(), m.ageFrom.UnixMilli()).Scan(&m.ID)
+	if err != nil {
+		return Message{}, fmt.Errorf("enqueue a message: %w", err)
+	}
+	o.count(tx, messageCount(m.State, m.Reason), 1)
+	o.joined(tx, m, r)
+	return m, nil
+}
+
+// byKey is the message with an idempotency key.
+func (o *Outbox) byKey(tx database.Tx, key string) (Message, error) {
+	m, err := scanMessage(tx.QueryRow(`SELECT `+columns+` FROM outbox WHERE idempotency_key = ?`, key))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return m, fmt.Errorf("look for an idempotency key: %w", err)
+	}
+	return m, err
+}
+
+// place says where a new message stands: in the line of its recipient, planned, without a chat, or
+// at its end at once when the recipient is dead.
+func (m *Message) place(r Recipient, now time.Time) {
+	m.line, m.hold, m.readyAt, m.readyWait = r.Address, holdNone, now, 0
+	m.ageFrom = latest(earlier(m.CreatedAt, now), m.NotBefore)
+	switch {
+	case addressOf(r.Address, "") == "":
+		m.hold = holdNoChat
+	case m.NotBefore.After(now):
+		m.hold, m.readyAt = holdPlanned, m.NotBefore
+	}
+	if m.hold != holdNoChat {
+		m.Address = m.line
+	}
+	if !r.hears(m.rank) {
+		m.State, m.Reason = r.fate()
+		m.EndedAt = now
+	}
+}
+
+// joined touches the address of a new message, unless its turn is for an earlier message and stays
+// as it is.
+func (o *Outbox) joined(tx database.Tx, m Message, r Recipient) {
+	behind := r.turn.head != 0 && r.turn.head < m.ID && r.turn.rank <= m.rank
+	if m.State == Pending && m.hold == holdNone && !behind {
+		o.touch(tx, m.line)
+	}
+}
+
+// takeIn takes in rows that other programs have inserted, limit of them at most, and returns how
+// many there were: each gets its address, its place there, and its end if it cannot be read or its
+// recipient is dead.
+func (o *Outbox) takeIn(tx database.Tx, now time.Time, limit int) (int, error) {
+	var ids []int64
+	err := each(tx, func(row database.Row) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM outbox INDEXED BY outbox_arrivals WHERE channel = ? AND address IS NULL ORDER BY id LIMIT ?`,
+		o.channel, limit)
+	if err != nil {
+		return 0, fmt.Errorf("look for new rows: %w", err)
+	}
+	for _, id := range ids {
+		if err := o.takeInOne(tx, now, id); err != nil {
+			return 0, fmt.Errorf("take in message %d: %w", id, err)
+		}
+	}
+	return len(ids), nil
+}
+
+func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
+	m, err := o.Message(tx, id)
+	if err != nil {
+		return o.rejectUnreadable(tx, now, id, err)
+	}
+	r, err := o.Recipient(tx, m.Recipient)
+	if err != nil {
+		return err
+	}
+	m.rank = max(m.rank, rankMessage) // a reply is ours alone
+	m.place(r, now.UTC().Truncate(time.Millisecond))
+	_, err = tx.Exec(`UPDATE outbox SET address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
+			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
+			state = ?, reason = ?, ended_at = ? WHERE id = ?`,
+		m.line, m.hold, m.rank, m.readyAt.UnixMilli(), m.ageFrom.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), id)
+	if err != nil {
+		return err
+	}
+	o.count(tx, messageCount(m.State, m.Reason), 1)
+	o.joined(tx, m, r)
+	return nil
+}
+
+// rejectUnreadable ends a row that cannot be read, alone: its trouble is nobody else's. CHECKs keep
+// such rows out, unless a program has switched them off.
+func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause error) error {
+	var address, state, reason sql.NullString
+	err := tx.QueryRow(`SELECT CAST(address AS TEXT), CAST(state AS TEXT), CAST(reason AS TEXT) FROM outbox WHERE id = ?`, id).
+		Scan(&address, &state, &reason)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reject message %d: %w", id, err)
+	}
+	_, err = tx.Exec(`UPDATE outbox SET state = 'dead', reason = 'rejected', detail = ?, ended_at = ?,
+			address = coalesce(CAST(address AS TEXT), CAST(recipient AS TEXT)), hold = 0, rank = 1,
+			not_before = NULL, expires_at = NULL, created_at = ?, ready_at = 0, ready_wait = 0, age_from = 0,
+			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
+			on_uncertain = NULL WHERE id = ?`,
+		shorten("the row cannot be read: "+cause.Error()), now.UnixMilli(), now.UnixMilli(), id)
+	if err != nil {
+		return fmt.Errorf("reject message %d: %w", id, err)
+	}
+	if address.Valid {
+		o.count(tx, messageCount(State(state.String), reason.String), -1)
+		o.touch(tx, address.String)
+	}
+	o.count(tx, messageCount(Dead, ReasonRejected), 1)
+	return nil
+}
+
+// detailLimit is how many bytes of a detail are stored.
+const detailLimit = 500
+
+func shorten(s string) string {
+	if len(s) > detailLimit {
+		return s[:detailLimit]
+	}
+	return s
+}

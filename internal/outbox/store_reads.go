@@ -1,0 +1,143 @@
+package outbox
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// Message returns one message, or ErrNotFound.
+func (o *Outbox) Message(tx database.Tx, id int64) (Message, error) {
+	return scanMessage(tx.QueryRow(`SELECT `+columns+` FROM outbox WHERE id = ? AND channel = ?`, id, o.channel))
+}
+
+// Messages lists messages, newest first.
+func (o *Outbox) Messages(tx database.Tx, f Filter) ([]Message, error) {
+	if f.Before <= 0 {
+		f.Before = math.MaxInt64
+	}
+	if f.Recipient != "" {
+		return o.messagesTo(tx, f)
+	}
+	return o.list(tx, f, "", "")
+}
+
+// list reads one page. column is what chooses the messages besides the filter: recipient or address.
+func (o *Outbox) list(tx database.Tx, f Filter, column, value string) ([]Message, error) {
+	query := `SELECT ` + columns + ` FROM outbox WHERE channel = ? AND id < ?`
+	args := []any{o.channel, f.Before}
+	add := func(condition string, value any) {
+		query += condition
+		args = append(args, value)
+	}
+	switch { // the most telling column is the one whose index is walked; a plus keeps the others out
+	case column != "":
+		add(` AND `+column+` IS NOT NULL AND `+column+` = ?`, value)
+	case f.Subject != "":
+		add(` AND subject = ?`, f.Subject)
+	case f.Reason != "":
+		add(` AND reason = ?`, f.Reason)
+	case f.State != "":
+		add(stateWords(f.State)+` AND state = ?`, f.State)
+	}
+	if column != "" && f.Subject != "" {
+		add(` AND +subject = ?`, f.Subject)
+	}
+	if (column != "" || f.Subject != "") && f.Reason != "" {
+		add(` AND +reason = ?`, f.Reason)
+	}
+	if (column != "" || f.Subject != "" || f.Reason != "") && f.State != "" {
+		add(` AND +state = ?`, f.State)
+	}
+	add(` ORDER BY id DESC LIMIT ?`, f.Limit)
+	var page []Message
+	err := each(tx, func(row database.Row) error {
+		m, err := scanMessage(row)
+		page = append(page, m)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list messages: %w", err)
+	}
+	return page, nil
+}
+
+// stateWords are the words of the partial index that lists a state.
+func stateWords(s State) string {
+	switch s {
+	case Pending, Sending:
+		return ` AND state IN ('pending', 'sending')`
+	case Sent:
+		return ` AND state = 'sent'`
+	}
+	return ` AND state IN ('uncertain', 'dead', 'canceled')`
+}
+
+// messagesTo lists what was written to a recipient, and what went or goes to the address of that name.
+func (o *Outbox) messagesTo(tx database.Tx, f Filter) ([]Message, error) {
+	written, err := o.list(tx, f, "recipient", f.Recipient)
+	if err != nil {
+		return nil, err
+	}
+	addressed, err := o.list(tx, f, "address", f.Recipient)
+	if err != nil {
+		return nil, err
+	}
+	page := append(written, addressed...)
+	slices.SortFunc(page, func(a, b Message) int { return cmp.Compare(b.ID, a.ID) })
+	page = slices.CompactFunc(page, func(a, b Message) bool { return a.ID == b.ID })
+	return page[:min(len(page), f.Limit)], nil
+}
+
+// Attempts lists the calls that were made for a message, oldest first.
+func (o *Outbox) Attempts(tx database.Tx, id int64) ([]Attempt, error) {
+	rows, err := tx.Query(`SELECT id, message_id, address, started_at, ended_at, result, counted, detail
+		FROM notifier_attempts WHERE message_id = ? ORDER BY id`, id)
+	if err != nil {
+		return nil, fmt.Errorf("list the attempts of message %d: %w", id, err)
+	}
+	defer rows.Close() //nolint:errcheck // read to its end below
+	var list []Attempt
+	for rows.Next() {
+		a, err := scanAttempt(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, rows.Err()
+}
+
+func scanAttempt(row database.Row) (Attempt, error) {
+	var a Attempt
+	var started, ended sql.NullInt64
+	var detail sql.NullString
+	err := row.Scan(&a.ID, &a.MessageID, &a.Address, &started, &ended, &a.Result, &a.Counted, &detail)
+	if err != nil {
+		return a, fmt.Errorf("read an attempt: %w", err)
+	}
+	a.StartedAt, a.EndedAt, a.Detail = instant(started), instant(ended), detail.String
+	return a, nil
+}
+
+// OldestDue is since when the message that waits longest for its call could have gone; zero when
+// none could go by then. What waits for a gate, a back-off, a link or the message before it is not due.
+func (o *Outbox) OldestDue(tx database.Tx, now time.Time) (time.Time, error) {
+	var oldest time.Time
+	for rank := rankReply; rank <= rankBroadcast; rank++ {
+		var at sql.NullInt64
+		err := tx.QueryRow(`SELECT min(turn_at) FROM notifier_recipients INDEXED BY notifier_recipients_turn
+			WHERE channel = ? AND turn_rank = ? AND turn_at IS NOT NULL AND turn_at <= ?`,
+			o.channel, rank, now.UnixMilli()).Scan(&at)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("find the oldest message that is due: %w", err)
+		}
+		oldest = earlier(instant(at), oldest)
+	}
+	return oldest, nil
+}
