@@ -30,8 +30,9 @@ var rooms = map[string]room{
 	"internal/idempotency": {rooms: []string{"internal/database"}},
 	"internal/telegram": {
 		rooms:     []string{"internal/outbox"},
-		libraries: []string{"github.com/go-telegram/bot", "golang.org/x/time"},
+		libraries: []string{"github.com/go-telegram/bot"},
 	},
+	"internal/telegram/ratelimit": {libraries: []string{"golang.org/x/time"}},
 	"internal/telegram/text": {
 		rooms:     []string{"internal/orders"},
 		libraries: []string{"github.com/bojanz/currency"},
@@ -47,7 +48,7 @@ var rooms = map[string]room{
 	},
 	"cmd/notifier": {
 		rooms: []string{".", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
-			"internal/lookout", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/sandbox",
+			"internal/lookout", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
 			"internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/caarlos0/env/v11",
 			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
@@ -57,7 +58,7 @@ var rooms = map[string]room{
 	"examples/sandbox":    {},
 	"examples/sandbox/go": {libraries: []string{"github.com/go-telegram/bot"}},
 	// Stories that are told by tests alone.
-	"internal/e2e":     {},
+	"internal/e2e":            {},
 	"internal/outbox/pattern": {},
 }
 

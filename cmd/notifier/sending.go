@@ -9,6 +9,7 @@ import (
 	"notifier/internal/database"
 	"notifier/internal/outbox"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/ratelimit"
 )
 
 // render gives the texts to the client in its own terms.
@@ -49,7 +50,7 @@ func (h *house) addSender(accept bool) (*outbox.Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	pace, err := telegram.NewPace(h.rates())
+	limiter, err := ratelimit.New(h.rates())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (h *house) addSender(accept bool) (*outbox.Dispatcher, error) {
 			return nil, err
 		}
 	}
-	d := outbox.NewDispatcher(h.db, h.box, client, pace, outbox.DispatcherConfig{
+	d := outbox.NewDispatcher(h.db, h.box, client, limiter, outbox.DispatcherConfig{
 		Identity: client.ID(), Concurrency: h.Concurrency, BatchSize: h.BatchSize, SendTimeout: h.SendTimeout,
 		Logger: h.log, Observer: h.metrics,
 	})

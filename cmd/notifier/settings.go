@@ -11,6 +11,7 @@ import (
 
 	"notifier/internal/outbox"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/ratelimit"
 )
 
 // Settings are all settings, in the order in which .env.example explains them. A field of type
@@ -94,8 +95,8 @@ func (s Settings) validate() error {
 	return errors.Join(wrong...)
 }
 
-func (s Settings) rates() telegram.Rates {
-	return telegram.Rates{Bot: s.RateBot, Chat: s.RateChat, Group: s.RateGroup}
+func (s Settings) rates() ratelimit.Rates {
+	return ratelimit.Rates{Bot: s.RateBot, Chat: s.RateChat, Group: s.RateGroup}
 }
 
 func (s Settings) policy() outbox.Policy {

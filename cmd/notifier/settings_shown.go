@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/ratelimit"
 	"notifier/internal/telegram/text"
 )
 
@@ -56,15 +57,15 @@ func (s Settings) checkRates() error {
 		name, unit string
 		given      float64
 		perDay     float64 // how many units a day has: one call a day is the slowest
-		use        func(*telegram.Rates, float64)
+		use        func(*ratelimit.Rates, float64)
 	}{
-		{"NOTIFIER_RATE_BOT", "second", s.RateBot, 24 * 60 * 60, func(r *telegram.Rates, v float64) { r.Bot = v }},
-		{"NOTIFIER_RATE_CHAT", "second", s.RateChat, 24 * 60 * 60, func(r *telegram.Rates, v float64) { r.Chat = v }},
-		{"NOTIFIER_RATE_GROUP", "minute", s.RateGroup, 24 * 60, func(r *telegram.Rates, v float64) { r.Group = v }},
+		{"NOTIFIER_RATE_BOT", "second", s.RateBot, 24 * 60 * 60, func(r *ratelimit.Rates, v float64) { r.Bot = v }},
+		{"NOTIFIER_RATE_CHAT", "second", s.RateChat, 24 * 60 * 60, func(r *ratelimit.Rates, v float64) { r.Chat = v }},
+		{"NOTIFIER_RATE_GROUP", "minute", s.RateGroup, 24 * 60, func(r *ratelimit.Rates, v float64) { r.Group = v }},
 	} {
-		tried := telegram.Rates{Bot: 1, Chat: 1, Group: 1}
+		tried := ratelimit.Rates{Bot: 1, Chat: 1, Group: 1}
 		r.use(&tried, r.given)
-		if _, err := telegram.NewPace(tried); err != nil {
+		if _, err := ratelimit.New(tried); err != nil {
 			lowest := math.Ceil(1e6/r.perDay) / 1e6 // to six decimals
 			wrong = append(wrong, &settingError{r.name, "must be a rate from " + strconv.FormatFloat(lowest, 'f', -1, 64) + " to 10000 messages a " + r.unit})
 		}

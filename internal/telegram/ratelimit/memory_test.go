@@ -1,4 +1,4 @@
-package telegram
+package ratelimit
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestChatsAtRestAreForgotten(t *testing.T) {
-	p := newPace(t, Rates{10_000, 1, 18})
+	p := newLimiter(t, Rates{10_000, 1, 18})
 	most := 0
 	for i := range 100_000 {
 		address := fmt.Sprint(i)

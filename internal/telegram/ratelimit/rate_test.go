@@ -1,4 +1,4 @@
-package telegram
+package ratelimit
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // has come the one that has waited longest, then the one whose message stands first in the queue.
 // It stands beside a server that notes when it saw each message.
 type bulk struct {
-	pace     *Pace
+	limiter  *Limiter
 	out      time.Duration // the way there
 	back     time.Duration // and back
 	chats    []*bulkChat
@@ -49,7 +49,7 @@ func (b *bulk) run() time.Duration {
 func (b *bulk) send(c *bulkChat) {
 	c.busy, c.started = true, time.Now()
 	c.queue = c.queue[1:]
-	b.pace.Started(c.address, c.started)
+	b.limiter.Started(c.address, c.started)
 	go func() {
 		time.Sleep(b.out)
 		b.arrived <- c
@@ -70,7 +70,7 @@ func (b *bulk) wait(next *bulkChat, at time.Time) {
 		c.arrivals = append(c.arrivals, time.Since(b.begin))
 	case c := <-b.answered:
 		c.busy, c.ended = false, time.Now()
-		b.pace.Ended(c.address, c.started, c.ended, true)
+		b.limiter.Ended(c.address, c.started, c.ended, true)
 	}
 }
 
@@ -81,7 +81,7 @@ func (b *bulk) soonest() (best *bulkChat, at time.Time) {
 		if c.busy || len(c.queue) == 0 {
 			continue
 		}
-		next := b.pace.Next(c.address, now)
+		next := b.limiter.Next(c.address, now)
 		if best == nil || next.Before(at) || next.Equal(at) && c.before(best) {
 			best, at = c, next
 		}
@@ -125,7 +125,7 @@ func TestBulkTakesAboutTheShortestTime(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := &bulk{pace: newPace(t, Rates{bulkRate, 1, 18}), out: c.out, back: c.back}
+				b := &bulk{limiter: newLimiter(t, Rates{bulkRate, 1, 18}), out: c.out, back: c.back}
 				for i := range bulkChats {
 					chat := &bulkChat{address: fmt.Sprint(i)}
 					for j := range bulkEach {

@@ -1,4 +1,4 @@
-package telegram
+package ratelimit
 
 import (
 	"errors"
@@ -6,11 +6,9 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"notifier/internal/outbox"
 )
 
-// Rates are the limits that Pace keeps. Telegram's published ones are about 30 messages a second
+// Rates are the limits that Limiter keeps. Telegram's published ones are about 30 messages a second
 // for a bot, one a second for a chat and 20 a minute for a group
 // (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this).
 type Rates struct {
@@ -26,14 +24,14 @@ const (
 	highestRate     = 10_000
 )
 
-// Pace says how soon the next call may start. It implements outbox.Pacer: time is passed in, and
+// Limiter says how soon the next call may start. It implements outbox.Pacer: time is passed in, and
 // like that interface it is for one goroutine.
 //
 // Three limits hold together. The bot's window is exact: in any second, as Telegram sees it, no
 // more than the whole part of the bot's rate (below 1/s: one call in that many seconds). Within
 // it calls are spaced evenly. A chat's next call starts one interval after its previous answer,
 // and a group has an exact window of a minute besides.
-type Pace struct {
+type Limiter struct {
 	rates    Rates
 	ramp     ramp
 	schedule schedule
@@ -47,10 +45,8 @@ type Pace struct {
 // changes, as whoever picks a message asks for many chats at once.
 type turn struct{ now, at time.Time }
 
-var _ outbox.Pacer = (*Pace)(nil)
-
-// NewPace checks the rates.
-func NewPace(r Rates) (*Pace, error) {
+// New checks the rates.
+func New(r Rates) (*Limiter, error) {
 	err := errors.Join(
 		checkRate("bot", r.Bot, time.Second),
 		checkRate("chat", r.Chat, time.Second),
@@ -59,7 +55,7 @@ func NewPace(r Rates) (*Pace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pace{rates: r, ramp: ramp{full: r.Bot}, chats: newChats(r.Chat, r.Group)}, nil
+	return &Limiter{rates: r, ramp: ramp{full: r.Bot}, chats: newChats(r.Chat, r.Group)}, nil
 }
 
 func checkRate(name string, rate float64, per time.Duration) error {
@@ -72,43 +68,43 @@ func checkRate(name string, rate float64, per time.Duration) error {
 
 // Next implements outbox.Pacer. While calls are under way the true instant may turn out later, when
 // they take long, but never earlier: whoever sleeps until Next and asks again loses no time.
-func (p *Pace) Next(address string, now time.Time) time.Time {
-	if p.turn.now.IsZero() || !p.turn.now.Equal(now) {
-		p.turn = turn{now, p.botTurn(now)}
+func (l *Limiter) Next(address string, now time.Time) time.Time {
+	if l.turn.now.IsZero() || !l.turn.now.Equal(now) {
+		l.turn = turn{now, l.botTurn(now)}
 	}
-	return latest(p.turn.at, p.chats.next(address, now, p.trips.floor()))
+	return latest(l.turn.at, l.chats.next(address, now, l.trips.floor()))
 }
 
 // botTurn is Next without the limits of the chat.
-func (p *Pace) botTurn(now time.Time) time.Time {
-	rate := p.ramp.rate(now)
-	at := latest(now, p.schedule.next(rate))
-	return latest(at, p.window.next(quota(rate, time.Second), now, p.trips.floor()))
+func (l *Limiter) botTurn(now time.Time) time.Time {
+	rate := l.ramp.rate(now)
+	at := latest(now, l.schedule.next(rate))
+	return latest(at, l.window.next(quota(rate, time.Second), now, l.trips.floor()))
 }
 
 // Started implements outbox.Pacer.
-func (p *Pace) Started(address string, at time.Time) {
-	p.turn = turn{}
-	rate := p.ramp.rate(at)
-	p.schedule.book(rate, at)
-	p.window.started(address, at, quota(rate, time.Second))
-	p.chats.started(address, at)
+func (l *Limiter) Started(address string, at time.Time) {
+	l.turn = turn{}
+	rate := l.ramp.rate(at)
+	l.schedule.book(rate, at)
+	l.window.started(address, at, quota(rate, time.Second))
+	l.chats.started(address, at)
 }
 
 // Ended implements outbox.Pacer.
-func (p *Pace) Ended(address string, started, ended time.Time, answered bool) {
-	p.turn = turn{}
+func (l *Limiter) Ended(address string, started, ended time.Time, answered bool) {
+	l.turn = turn{}
 	if answered {
-		p.trips.note(ended.Sub(started))
+		l.trips.note(ended.Sub(started))
 	}
-	p.window.ended(address, started, ended, answered)
-	p.chats.ended(address, started, ended, answered)
+	l.window.ended(address, started, ended, answered)
+	l.chats.ended(address, started, ended, answered)
 }
 
 // Slow implements outbox.Pacer.
-func (p *Pace) Slow(now time.Time) {
-	p.turn = turn{}
-	p.ramp.slow(now)
+func (l *Limiter) Slow(now time.Time) {
+	l.turn = turn{}
+	l.ramp.slow(now)
 }
 
 // isGroup: the ids of groups, supergroups and channels are negative

@@ -1,4 +1,4 @@
-package telegram
+package ratelimit
 
 import (
 	"math"
@@ -35,7 +35,7 @@ func TestSlowHalvesAndClimbsBack(t *testing.T) {
 }
 
 func TestSlowHoldsInTheWindow(t *testing.T) {
-	p := newPace(t, Rates{28, 1, 18})
+	p := newLimiter(t, Rates{28, 1, 18})
 	starts := drive(p, 28, 0)
 	now := starts[27]
 	p.Slow(after(now))

@@ -1,4 +1,4 @@
-package telegram
+package ratelimit
 
 import (
 	"fmt"
@@ -49,9 +49,9 @@ type flight struct {
 	started, ended time.Duration
 }
 
-// simulate sends n messages to as many chats over the network as early as the pace allows, and
+// simulate sends n messages to as many chats over the network as early as the limiter allows, and
 // returns when the server saw them.
-func simulate(p *Pace, n int, net network, d *dice) []time.Duration {
+func simulate(p *Limiter, n int, net network, d *dice) []time.Duration {
 	var arrivals []time.Duration
 	var inFlight []flight
 	land := func(now time.Duration) {
@@ -104,7 +104,7 @@ func TestServerNeverSeesMoreThanTheRate(t *testing.T) {
 		rate := rapid.SampledFrom([]float64{28, 28, 1, 2.5, 5, 60}).Draw(t, "rate")
 		d := dice(rapid.Uint64Min(1).Draw(t, "seed"))
 		net := drawNetwork(t)
-		p, err := NewPace(Rates{rate, 1, 18})
+		p, err := New(Rates{rate, 1, 18})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestServerNeverSeesMoreThanTheGroupRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice(rapid.Uint64Min(1).Draw(t, "seed"))
 		net := drawNetwork(t)
-		p, err := NewPace(Rates{28, 1, 18})
+		p, err := New(Rates{28, 1, 18})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestServerNeverSeesMoreThanTheGroupRate(t *testing.T) {
 
 func TestNextIsNeverBeforeNow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := NewPace(Rates{rapid.Float64Range(0.01, 100).Draw(t, "bot"), rapid.Float64Range(0.01, 10).Draw(t, "chat"), rapid.Float64Range(0.1, 100).Draw(t, "group")})
+		p, err := New(Rates{rapid.Float64Range(0.01, 100).Draw(t, "bot"), rapid.Float64Range(0.01, 10).Draw(t, "chat"), rapid.Float64Range(0.1, 100).Draw(t, "group")})
 		if err != nil {
 			t.Fatal(err)
 		}

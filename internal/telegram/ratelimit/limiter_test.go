@@ -1,4 +1,4 @@
-package telegram
+package ratelimit
 
 import (
 	"fmt"
@@ -6,15 +6,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"notifier/internal/outbox"
 )
+
+var _ outbox.Pacer = (*Limiter)(nil)
 
 var epoch = time.Date(2026, 3, 8, 12, 0, 0, 0, time.UTC)
 
 func after(d time.Duration) time.Time { return epoch.Add(d) }
 
-func newPace(t testing.TB, r Rates) *Pace {
+func newLimiter(t testing.TB, r Rates) *Limiter {
 	t.Helper()
-	p, err := NewPace(r)
+	p, err := New(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,12 +26,12 @@ func newPace(t testing.TB, r Rates) *Pace {
 }
 
 // call books a whole call.
-func call(p *Pace, address string, start, trip time.Duration) {
+func call(p *Limiter, address string, start, trip time.Duration) {
 	p.Started(address, after(start))
 	p.Ended(address, after(start), after(start+trip), true)
 }
 
-func TestNewPaceRefusesBadRates(t *testing.T) {
+func TestNewRefusesBadRates(t *testing.T) {
 	good := Rates{Bot: 28, Chat: 1, Group: 18}
 	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-9, 10_001} {
 		for name, r := range map[string]Rates{
@@ -35,20 +39,20 @@ func TestNewPaceRefusesBadRates(t *testing.T) {
 			"chat":  {good.Bot, bad, good.Group},
 			"group": {good.Bot, good.Chat, bad},
 		} {
-			if p, err := NewPace(r); err == nil || p != nil || !strings.Contains(err.Error(), name) {
+			if p, err := New(r); err == nil || p != nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s rate %v: got %v, %v", name, bad, p, err)
 			}
 		}
 	}
 	for _, r := range []Rates{good, {0.5, 0.1, 0.5}, {1.0 / 86400, 1.0 / 86400, 1.0 / 1440}, {10_000, 10_000, 10_000}} {
-		if _, err := NewPace(r); err != nil {
+		if _, err := New(r); err != nil {
 			t.Errorf("%v: %v", r, err)
 		}
 	}
 }
 
 func TestNextIsNowForAnIdleBot(t *testing.T) {
-	p := newPace(t, Rates{28, 1, 18})
+	p := newLimiter(t, Rates{28, 1, 18})
 	if got := p.Next("1", epoch); !got.Equal(epoch) {
 		t.Errorf("got %v", got.Sub(epoch))
 	}
@@ -59,7 +63,7 @@ func TestChatIntervalCountsFromTheAnswer(t *testing.T) {
 		rate     float64
 		interval time.Duration
 	}{{1, time.Second}, {0.5, 2 * time.Second}, {3, 333333334}, {0.7, 1428571429}} {
-		p := newPace(t, Rates{28, c.rate, 18})
+		p := newLimiter(t, Rates{28, c.rate, 18})
 		call(p, "7", 0, 2*time.Second)
 		want := 2*time.Second + c.interval
 		for _, now := range []time.Duration{2 * time.Second, 2*time.Second + c.interval/2, want - 1} {
@@ -77,7 +81,7 @@ func TestChatIntervalCountsFromTheAnswer(t *testing.T) {
 }
 
 func TestChatIntervalCountsFromTheStartWhileUnanswered(t *testing.T) {
-	p := newPace(t, Rates{28, 1, 18})
+	p := newLimiter(t, Rates{28, 1, 18})
 	p.Started("7", epoch)
 	if got := p.Next("7", epoch).Sub(epoch); got != time.Second {
 		t.Errorf("got %v", got)
@@ -89,7 +93,7 @@ func TestChatIntervalCountsFromTheStartWhileUnanswered(t *testing.T) {
 }
 
 func TestGroupMinuteIsExact(t *testing.T) {
-	p := newPace(t, Rates{28, 1, 18})
+	p := newLimiter(t, Rates{28, 1, 18})
 	now := time.Duration(0)
 	var starts []time.Duration
 	for len(starts) < 60 {
@@ -115,7 +119,7 @@ func TestGroupMinuteIsExact(t *testing.T) {
 }
 
 func TestCallsAreSpacedEvenlyAfterAStartAndAfterARest(t *testing.T) {
-	p := newPace(t, Rates{28, 1, 18})
+	p := newLimiter(t, Rates{28, 1, 18})
 	for _, begin := range []time.Duration{0, time.Hour} {
 		now := begin
 		for i := range 28 {
@@ -130,7 +134,7 @@ func TestCallsAreSpacedEvenlyAfterAStartAndAfterARest(t *testing.T) {
 }
 
 func TestLateWakeUpsDoNotAccumulate(t *testing.T) {
-	p := newPace(t, Rates{10, 1, 18})
+	p := newLimiter(t, Rates{10, 1, 18})
 	const late = 8 * time.Millisecond
 	now := time.Duration(0)
 	for i := range 9 {
@@ -147,7 +151,7 @@ func TestLateWakeUpsDoNotAccumulate(t *testing.T) {
 }
 
 func TestWindowWaitsForTheSlowRoundTrip(t *testing.T) {
-	p := newPace(t, Rates{1, 1, 18})
+	p := newLimiter(t, Rates{1, 1, 18})
 	call(p, "1", 0, 300*time.Millisecond)
 	if got := p.Next("2", after(300*time.Millisecond)).Sub(epoch); got != 1305*time.Millisecond {
 		t.Errorf("nothing is known of the way, so the place frees a second after the answer: got %v", got)
@@ -163,7 +167,7 @@ func TestWindowWaitsForTheSlowRoundTrip(t *testing.T) {
 }
 
 func TestUnansweredCallHoldsItsPlaceOnlySoLong(t *testing.T) {
-	p := newPace(t, Rates{1, 1, 18})
+	p := newLimiter(t, Rates{1, 1, 18})
 	p.Started("1", epoch)
 	for now := time.Duration(0); now < 3*time.Second; now += 100 * time.Millisecond {
 		if got := p.Next("2", after(now)); !got.After(after(now)) {
@@ -184,7 +188,7 @@ func TestUnansweredCallHoldsItsPlaceOnlySoLong(t *testing.T) {
 }
 
 func TestRateBelowOne(t *testing.T) {
-	p := newPace(t, Rates{0.25, 1, 18})
+	p := newLimiter(t, Rates{0.25, 1, 18})
 	call(p, "1", 0, 0)
 	if got := p.Next("2", epoch).Sub(epoch); got != 4*time.Second+margin {
 		t.Errorf("got %v", got)
@@ -192,7 +196,7 @@ func TestRateBelowOne(t *testing.T) {
 }
 
 func TestFractionOfARateIsNotRoundedUp(t *testing.T) {
-	p := newPace(t, Rates{2.5, 1, 18})
+	p := newLimiter(t, Rates{2.5, 1, 18})
 	starts := drive(p, 20, 0)
 	for i := 2; i < len(starts); i++ {
 		if starts[i]-starts[i-2] < time.Second {
@@ -201,8 +205,8 @@ func TestFractionOfARateIsNotRoundedUp(t *testing.T) {
 	}
 }
 
-// drive starts n calls to as many chats as early as the pace allows.
-func drive(p *Pace, n int, from time.Duration) []time.Duration {
+// drive starts n calls to as many chats as early as the limiter allows.
+func drive(p *Limiter, n int, from time.Duration) []time.Duration {
 	starts := make([]time.Duration, 0, n)
 	for now := from; len(starts) < n; {
 		address := fmt.Sprint("d", len(starts))
@@ -217,7 +221,7 @@ func drive(p *Pace, n int, from time.Duration) []time.Duration {
 }
 
 func TestFeedOfPastAttempts(t *testing.T) {
-	p := newPace(t, Rates{3, 1, 18})
+	p := newLimiter(t, Rates{3, 1, 18})
 	for _, ago := range []time.Duration{900, 100, 500, 700, 300} { // in any order, more than the rate
 		p.Started(fmt.Sprint(ago), after(-ago*time.Millisecond))
 		p.Ended(fmt.Sprint(ago), after(-ago*time.Millisecond), after(-ago*time.Millisecond), true)
