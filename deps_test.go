@@ -23,13 +23,14 @@ var rooms = map[string]room{
 	".":                 {},
 	"internal/database": {libraries: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys", "modernc.org/sqlite"}},
 	"internal/outbox":   {rooms: []string{"internal/database"}},
+	"internal/secret":   {},
 	"internal/orders": {
 		rooms:     []string{"internal/database", "internal/outbox"},
 		libraries: []string{"github.com/bojanz/currency"},
 	},
 	"internal/idempotency": {rooms: []string{"internal/database"}},
 	"internal/telegram": {
-		rooms:     []string{"internal/outbox"},
+		rooms:     []string{"internal/outbox", "internal/secret"},
 		libraries: []string{"github.com/go-telegram/bot"},
 	},
 	"internal/telegram/ratelimit": {libraries: []string{"golang.org/x/time"}},
@@ -38,7 +39,7 @@ var rooms = map[string]room{
 		libraries: []string{"github.com/bojanz/currency"},
 	},
 	"internal/telegram/sandbox": {},
-	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram", "internal/outbox"}},
+	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/outbox", "internal/secret", "internal/telegram"}},
 	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
 		"internal/telegram", "internal/telegram/updates"}},
 	"internal/lookout": {},
@@ -48,7 +49,7 @@ var rooms = map[string]room{
 	},
 	"cmd/notifier": {
 		rooms: []string{".", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
-			"internal/lookout", "internal/orders", "internal/outbox", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
+			"internal/lookout", "internal/orders", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
 			"internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/caarlos0/env/v11",
 			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",

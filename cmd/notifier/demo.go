@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"notifier/internal/httpapi"
-	"notifier/internal/telegram"
+	"notifier/internal/secret"
 	"notifier/internal/telegram/sandbox"
 )
 
@@ -84,7 +84,7 @@ func listenNear(usual string) (net.Listener, error) {
 
 func demoSettings(database string, service, bots net.Listener) Settings {
 	s := defaultSettings()
-	s.Token = telegram.NewSecret("1:demo")
+	s.Token = secret.New("1:demo")
 	s.Database = database
 	s.Listen = service.Addr().String()
 	s.TelegramURL = "http://" + bots.Addr().String()

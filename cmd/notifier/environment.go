@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"notifier/internal/secret"
+
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
-
-	"notifier/internal/telegram"
 )
 
 // settings reads the environment and the file .env of the working folder.
@@ -137,12 +137,12 @@ func readSecretFiles(values map[string]string) error {
 	return nil
 }
 
-func readSecret(file string) (telegram.Secret, error) {
+func readSecret(file string) (secret.Value, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return telegram.Secret{}, err // it names the file
+		return secret.Value{}, err // it names the file
 	}
-	s := telegram.NewSecret(string(text))
+	s := secret.New(string(text))
 	if s.Reveal() == "" {
 		return s, fmt.Errorf("the file %s is empty", file)
 	}
@@ -155,7 +155,7 @@ func parseSettings(values map[string]string) (Settings, error) {
 	err := env.ParseWithOptions(&s, env.Options{
 		Environment: values,
 		FuncMap: map[reflect.Type]env.ParserFunc{
-			secretType: func(v string) (any, error) { return telegram.NewSecret(v), nil },
+			secretType: func(v string) (any, error) { return secret.New(v), nil },
 		},
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"notifier/internal/database"
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/ratelimit"
 )
@@ -99,7 +100,7 @@ func (h *house) learnName(ctx context.Context) error {
 const nameWithin = 5 * time.Second
 
 // readToken is asked at the start, and again after Telegram refused the token.
-func (h *house) readToken() (telegram.Secret, error) {
+func (h *house) readToken() (secret.Value, error) {
 	if h.tokenFile == "" {
 		return h.Token, nil
 	}

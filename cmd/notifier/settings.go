@@ -10,24 +10,24 @@ import (
 	"time"
 
 	"notifier/internal/outbox"
-	"notifier/internal/telegram"
+	"notifier/internal/secret"
 	"notifier/internal/telegram/ratelimit"
 )
 
 // Settings are all settings, in the order in which .env.example explains them. A field of type
-// telegram.Secret can also come from the file that its name with _FILE names.
+// secret.Value can also come from the file that its name with _FILE names.
 type Settings struct {
-	Token       telegram.Secret `env:"TELEGRAM_BOT_TOKEN"`
-	TelegramURL string          `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org"`
-	Database    string          `env:"DATABASE_URL" envDefault:"notifier.db"`
+	Token       secret.Value `env:"TELEGRAM_BOT_TOKEN"`
+	TelegramURL string       `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org"`
+	Database    string       `env:"DATABASE_URL" envDefault:"notifier.db"`
 
-	Listen string          `env:"NOTIFIER_LISTEN" envDefault:"127.0.0.1:8080"`
-	APIKey telegram.Secret `env:"NOTIFIER_API_KEY"`
+	Listen string       `env:"NOTIFIER_LISTEN" envDefault:"127.0.0.1:8080"`
+	APIKey secret.Value `env:"NOTIFIER_API_KEY"`
 
-	Updates       string          `env:"NOTIFIER_UPDATES" envDefault:"polling"`
-	WebhookURL    string          `env:"NOTIFIER_WEBHOOK_URL"`
-	WebhookSecret telegram.Secret `env:"NOTIFIER_WEBHOOK_SECRET"`
-	WebhookListen string          `env:"NOTIFIER_WEBHOOK_LISTEN"`
+	Updates       string       `env:"NOTIFIER_UPDATES" envDefault:"polling"`
+	WebhookURL    string       `env:"NOTIFIER_WEBHOOK_URL"`
+	WebhookSecret secret.Value `env:"NOTIFIER_WEBHOOK_SECRET"`
+	WebhookListen string       `env:"NOTIFIER_WEBHOOK_LISTEN"`
 
 	StaffChatID int64  `env:"NOTIFIER_STAFF_CHAT_ID"`
 	Locale      string `env:"NOTIFIER_LOCALE" envDefault:"en"`
@@ -51,10 +51,10 @@ type Settings struct {
 	RetentionKeys time.Duration `env:"NOTIFIER_RETENTION_KEYS" envDefault:"9600h"`
 	PurgeSchedule string        `env:"NOTIFIER_PURGE_SCHEDULE" envDefault:"30 3 * * *"`
 
-	AlertURL     telegram.Secret `env:"NOTIFIER_ALERT_URL"`
-	HeartbeatURL telegram.Secret `env:"NOTIFIER_HEARTBEAT_URL"`
-	LogLevel     slog.Level      `env:"NOTIFIER_LOG_LEVEL" envDefault:"info"`
-	LogFormat    string          `env:"NOTIFIER_LOG_FORMAT" envDefault:"auto"`
+	AlertURL     secret.Value `env:"NOTIFIER_ALERT_URL"`
+	HeartbeatURL secret.Value `env:"NOTIFIER_HEARTBEAT_URL"`
+	LogLevel     slog.Level   `env:"NOTIFIER_LOG_LEVEL" envDefault:"info"`
+	LogFormat    string       `env:"NOTIFIER_LOG_FORMAT" envDefault:"auto"`
 
 	// tokenFile is where the token came from, to be read again when Telegram refuses it.
 	tokenFile string
@@ -123,7 +123,7 @@ func (s Settings) entries() []entry {
 		}
 		e := entry{name: name, fallback: f.Tag.Get("envDefault"), secret: f.Type == secretType}
 		switch value := v.Field(i).Interface().(type) {
-		case telegram.Secret:
+		case secret.Value:
 			if value.Reveal() != "" {
 				e.value = value.String()
 			}
@@ -139,4 +139,4 @@ func (s Settings) entries() []entry {
 	return list
 }
 
-var secretType = reflect.TypeFor[telegram.Secret]()
+var secretType = reflect.TypeFor[secret.Value]()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"notifier/internal/telegram"
+	"notifier/internal/secret"
 	"notifier/internal/telegram/updates"
 )
 
@@ -108,7 +108,7 @@ func (s Settings) checkUpdates() error {
 }
 
 // checkAddress checks an address that often holds a secret, and does not repeat it.
-func checkAddress(name string, address telegram.Secret) error {
+func checkAddress(name string, address secret.Value) error {
 	if address.Reveal() == "" {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/text"
 )
@@ -76,7 +77,7 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 			return err
 		}
 		if line != "" {
-			o.Token = telegram.NewSecret(line)
+			o.Token = secret.New(line)
 		}
 		refused, err := o.try(ctx)
 		if err != nil {

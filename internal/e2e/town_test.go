@@ -15,6 +15,7 @@ import (
 	"notifier"
 	"notifier/internal/database"
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/ratelimit"
 	"notifier/internal/telegram/sandbox"
@@ -99,7 +100,7 @@ func (c *town) restart() {
 		c.client.Close()
 	}
 	client, err := telegram.New(telegram.Options{
-		Token: func() (telegram.Secret, error) { return telegram.NewSecret(c.token), nil },
+		Token: func() (secret.Value, error) { return secret.New(c.token), nil },
 		URL:   "http://telegram.invalid", Timeout: c.timeout, Render: c.render, Transport: &c.wire,
 	})
 	if err != nil {

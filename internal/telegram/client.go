@@ -15,6 +15,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 )
 
 // DefaultURL is the public Bot API (https://core.telegram.org/bots/api#making-requests).
@@ -24,7 +25,7 @@ const DefaultURL = "https://api.telegram.org"
 type Options struct {
 	// Token gives the bot token. It is asked once at the start, and again before the first call
 	// after an answer that refused the token, so that a new one can be put in place while running.
-	Token func() (Secret, error)
+	Token func() (secret.Value, error)
 	// URL is where the Bot API is, without the token; empty: DefaultURL.
 	URL string
 	// Timeout bounds one call, connecting included. It must be positive. The Bot API server holds
@@ -156,7 +157,7 @@ func (c *Client) judge(x *exchange, used *key) (outbox.Answer, Facts) {
 		return outbox.Answer{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
 	}
 	answer := Classify(facts)
-	answer.Detail = used.token.scrub(answer.Detail)
+	answer.Detail = used.token.Scrub(answer.Detail)
 	if answer.Verdict == outbox.BotStopped {
 		c.keyring.refused(used)
 	}

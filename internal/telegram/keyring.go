@@ -6,19 +6,21 @@ import (
 	"sync"
 	"time"
 
+	"notifier/internal/secret"
+
 	"github.com/go-telegram/bot"
 )
 
 // key is a token and the library's bot that was made for it. The library cannot change its token
 // while it is in use, so a new token gets a new key.
 type key struct {
-	token Secret
+	token secret.Value
 	bot   *bot.Bot
 }
 
 // keyring keeps the key in use and asks for the token again when Telegram has refused it.
 type keyring struct {
-	read  func() (Secret, error)
+	read  func() (secret.Value, error)
 	base  string
 	seam  *seam
 	botID string
@@ -28,7 +30,7 @@ type keyring struct {
 	stale bool
 }
 
-func newKeyring(read func() (Secret, error), base string, s *seam) (*keyring, error) {
+func newKeyring(read func() (secret.Value, error), base string, s *seam) (*keyring, error) {
 	token, err := read()
 	if err != nil {
 		return nil, fmt.Errorf("read the bot token: %w", err)
@@ -43,7 +45,7 @@ func newKeyring(read func() (Secret, error), base string, s *seam) (*keyring, er
 }
 
 // cut makes a key for a token.
-func (k *keyring) cut(token Secret) (*key, error) {
+func (k *keyring) cut(token secret.Value) (*key, error) {
 	b, err := bot.New(token.Reveal(),
 		bot.WithServerURL(k.base),
 		bot.WithSkipGetMe(), // nobody is asked before the database knows which bot this is

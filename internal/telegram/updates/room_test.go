@@ -17,6 +17,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/sandbox"
 )
@@ -98,7 +99,7 @@ func (r *room) open() {
 	}
 	r.db = db
 	r.client, err = telegram.New(telegram.Options{
-		Token: func() (telegram.Secret, error) { return telegram.NewSecret(botToken), nil },
+		Token: func() (secret.Value, error) { return secret.New(botToken), nil },
 		URL:   "http://telegram.invalid", Timeout: 10 * time.Second, Transport: &r.wire,
 		Render: func(string, json.RawMessage) (telegram.Rendered, error) { return telegram.Rendered{}, nil },
 	})

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 )
 
@@ -35,7 +36,7 @@ const (
 var secretSyntax = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
 // CheckSecret says in an error why this cannot be a webhook's secret. The error does not hold it.
-func CheckSecret(s telegram.Secret) error {
+func CheckSecret(s secret.Value) error {
 	if !secretSyntax.MatchString(s.Reveal()) {
 		return errors.New("the webhook secret must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -")
 	}
@@ -49,7 +50,7 @@ type WebhookOptions struct {
 	// URL is the public https address that ends at the handler, and Secret what proves that a call
 	// comes from Telegram.
 	URL    string
-	Secret telegram.Secret
+	Secret secret.Value
 	Log    *slog.Logger // nil: none
 }
 

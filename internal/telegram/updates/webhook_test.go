@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/sandbox"
 )
 
-func secretOf(text string) telegram.Secret { return telegram.NewSecret(text) }
+func secretOf(text string) secret.Value { return secret.New(text) }
 
 func callOf(method string, params map[string]any) telegram.Request {
 	return telegram.Request{Method: method, Params: params}
