@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 
-	"context"
+	"notifier/internal/telegram/syntax"
 
-	"notifier/internal/telegram"
+	"context"
 )
 
 // checkSettingsFile looks at who can read the secrets.
@@ -96,7 +96,7 @@ func (d *doctor) checkToken() {
 		d.bad("token", "notifier setup", "there is none: get one from @BotFather in Telegram")
 		return
 	}
-	if _, err := telegram.BotID(d.settings.Token); err != nil {
+	if _, err := syntax.BotID(d.settings.Token); err != nil {
 		d.bad("token", "notifier setup", "%v", err)
 	}
 }

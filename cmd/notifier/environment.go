@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"notifier/internal/secret"
+	"notifier/internal/telegram/syntax"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
@@ -162,17 +163,14 @@ func parseSettings(values map[string]string) (Settings, error) {
 		return s, namedErrors(err)
 	}
 	if values[staffChat] != "" && s.StaffChatID == 0 { // the zero of the field stands for none
-		return s, &settingError{staffChat, chatIDWords}
+		return s, &settingError{staffChat, staffChatForm}
 	}
 	return s, s.validate()
 }
 
-const staffChat = "NOTIFIER_STAFF_CHAT_ID"
-
-// Telegram promises that chat ids have at most 52 significant bits.
 const (
-	maxChatID   = 1<<52 - 1
-	chatIDWords = "must be a chat id: a whole number such as 7900000001 or -100500, not 0, and of at most 52 bits"
+	staffChat     = "NOTIFIER_STAFF_CHAT_ID"
+	staffChatForm = "must be " + syntax.ChatID
 )
 
 // namedErrors tells the library's errors, which name fields, by the names of the settings.

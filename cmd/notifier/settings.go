@@ -12,6 +12,7 @@ import (
 	"notifier/internal/outbox"
 	"notifier/internal/secret"
 	"notifier/internal/telegram/ratelimit"
+	"notifier/internal/telegram/syntax"
 )
 
 // Settings are all settings, in the order in which .env.example explains them. A field of type
@@ -87,7 +88,7 @@ func (s Settings) validate() error {
 	need(slices.Contains(policies, s.OnUncertain), "NOTIFIER_ON_UNCERTAIN", "must be one of "+strings.Join(policies, ", "))
 	formats := []string{"auto", "text", "json"}
 	need(slices.Contains(formats, s.LogFormat), "NOTIFIER_LOG_FORMAT", "must be one of "+strings.Join(formats, ", "))
-	need(s.StaffChatID >= -maxChatID && s.StaffChatID <= maxChatID, staffChat, chatIDWords)
+	need(s.StaffChatID == 0 || syntax.IsChatID(s.StaffChatID), staffChat, staffChatForm)
 	_, errSafety := s.safety()
 	_, errPurge := s.purgeSchedule()
 	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),

@@ -13,6 +13,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"notifier/internal/secret"
+	"notifier/internal/telegram/syntax"
 	"notifier/internal/telegram/updates"
 )
 
@@ -96,8 +97,8 @@ func (s Settings) checkUpdates() error {
 	} else if u.Path != updates.WebhookPath {
 		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_URL", "must end in " + updates.WebhookPath + ", where this service takes updates"})
 	}
-	if updates.CheckSecret(s.WebhookSecret) != nil {
-		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_SECRET", "must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -, such as the output of `openssl rand -hex 32`"})
+	if !syntax.IsWebhookSecret(s.WebhookSecret) {
+		wrong = append(wrong, &settingError{"NOTIFIER_WEBHOOK_SECRET", "must be " + syntax.WebhookSecret + ", such as the output of `openssl rand -hex 32`"})
 	}
 	if s.WebhookListen != "" {
 		if _, _, err := net.SplitHostPort(s.WebhookListen); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"notifier/internal/telegram"
 	"notifier/internal/telegram/ratelimit"
+	"notifier/internal/telegram/syntax"
 	"notifier/internal/telegram/text"
 )
 
@@ -78,7 +78,7 @@ func (s Settings) checkRates() error {
 func (s Settings) checkForServe() error {
 	var wrong []error
 	if token := s.Token; token.Reveal() != "" {
-		if _, err := telegram.BotID(token); err != nil {
+		if _, err := syntax.BotID(token); err != nil {
 			wrong = append(wrong, &settingError{"TELEGRAM_BOT_TOKEN", err.Error()})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"notifier/internal/outbox"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/syntax"
 	"notifier/internal/telegram/text"
 )
 
@@ -94,7 +95,7 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 
 // try says why the token is refused, or nothing when it is good.
 func (o *onboarding) try(ctx context.Context) (refused string, err error) {
-	if _, wrong := telegram.BotID(o.Token); wrong != nil {
+	if _, wrong := syntax.BotID(o.Token); wrong != nil {
 		return "That is no token: " + wrong.Error() + ".", nil //nolint:nilerr // the reason is told to who typed it
 	}
 	texts, err := text.New(text.Options{Locale: o.Locale})

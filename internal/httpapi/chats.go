@@ -10,6 +10,7 @@ import (
 
 	"notifier/internal/database"
 	"notifier/internal/outbox"
+	"notifier/internal/telegram/syntax"
 )
 
 func (a *API) registerChats() {
@@ -62,8 +63,8 @@ type ChatInput struct {
 
 // address is the chat's id as it is stored.
 func (in ChatInput) address() (string, error) {
-	if !isChat(in.ChatID) {
-		return "", invalid("/path/chatId", chatIDWords)
+	if !syntax.IsChatID(in.ChatID) {
+		return "", invalid("/path/chatId", chatIDExpect)
 	}
 	return strconv.FormatInt(in.ChatID, 10), nil
 }

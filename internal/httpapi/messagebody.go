@@ -7,6 +7,7 @@ import (
 
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
+	"notifier/internal/telegram/syntax"
 )
 
 // maxPayload is the limit of the table outbox, in characters.
@@ -48,8 +49,8 @@ func (b sendBody) setRecipient(m *outbox.NewMessage) error {
 	switch {
 	case b.ChatID != nil && b.CustomerID != "":
 		return invalid("/customerId", "give either chatId or customerId")
-	case b.ChatID != nil && !isChat(*b.ChatID):
-		return invalid("/chatId", chatIDWords)
+	case b.ChatID != nil && !syntax.IsChatID(*b.ChatID):
+		return invalid("/chatId", chatIDExpect)
 	case b.ChatID != nil:
 		m.Recipient = strconv.FormatInt(*b.ChatID, 10)
 	case blank(b.CustomerID):

@@ -12,6 +12,7 @@ import (
 
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
+	"notifier/internal/telegram/syntax"
 )
 
 // maxMetadata bounds what a shop may keep with an order, in bytes of JSON without white space.
@@ -53,8 +54,8 @@ func (b placeBody) order() (orders.NewOrder, error) {
 		return n, invalid("/customer/id", "is blank")
 	}
 	if chat := b.Customer.ChatID; chat != nil {
-		if !isChat(*chat) {
-			return n, invalid("/customer/chatId", chatIDWords)
+		if !syntax.IsChatID(*chat) {
+			return n, invalid("/customer/chatId", chatIDExpect)
 		}
 		n.Customer.ChatID = *chat
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"notifier/internal/database"
+	"notifier/internal/outbox"
 )
 
 // Customer is who orders belong to. Only the shop knows more about them.
@@ -27,7 +28,7 @@ type Mention struct {
 }
 
 // Recipient is what the outbox calls the customer with this id, wherever their chat is.
-func Recipient(customerID string) string { return "customer:" + customerID }
+func Recipient(customerID string) string { return outbox.AliasPrefix + customerID }
 
 // Mention makes sure that the customer exists.
 func (b *Book) Mention(tx database.Tx, now time.Time, m Mention) error {
@@ -92,7 +93,7 @@ func customer(tx database.Tx, id string) (Customer, error) {
 
 // CustomerOf is the customer in a recipient of Recipient, or empty when it is none.
 func CustomerOf(recipient string) string {
-	id, found := strings.CutPrefix(recipient, "customer:")
+	id, found := strings.CutPrefix(recipient, outbox.AliasPrefix)
 	if !found {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"notifier/internal/secret"
+	"notifier/internal/telegram/syntax"
 
 	"github.com/go-telegram/bot"
 )
@@ -35,7 +36,7 @@ func newKeyring(read func() (secret.Value, error), base string, s *seam) (*keyri
 	if err != nil {
 		return nil, fmt.Errorf("read the bot token: %w", err)
 	}
-	id, err := BotID(token)
+	id, err := syntax.BotID(token)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (k *keyring) current() (*key, error) {
 		k.stale = false
 		return k.inUse, nil
 	}
-	id, err := BotID(token)
+	id, err := syntax.BotID(token)
 	if err != nil {
 		return nil, errTokenUnreadable
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"notifier/internal/telegram/syntax"
 )
 
 // members are those of a JSON object, each as it is written.
@@ -86,7 +88,7 @@ func read(raw []byte, username string) Act {
 func chatIn(m members, who members) (Act, bool) {
 	chat := m.in("chat")
 	id, ok := chat.number("id")
-	if !ok || !isChatID(id) {
+	if !ok || !syntax.IsChatID(id) {
 		return Act{Kind: Unreadable}, false
 	}
 	a := Act{Chat: id, Private: id > 0, Language: languageOf(who), At: date(m)}
@@ -95,9 +97,6 @@ func chatIn(m members, who members) (Act, bool) {
 	}
 	return a, true
 }
-
-// isChatID: Telegram promises at most 52 significant bits (https://core.telegram.org/bots/api#chat).
-func isChatID(id int64) bool { return id != 0 && id > -1<<52 && id < 1<<52 }
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,3}$`)
 
@@ -122,11 +121,11 @@ func readMessage(m members, username string) Act {
 	if !ok {
 		return a
 	}
-	if to, ok := m.number("migrate_to_chat_id"); ok && isChatID(to) {
+	if to, ok := m.number("migrate_to_chat_id"); ok && syntax.IsChatID(to) {
 		a.Kind, a.MovedTo = Moved, to
 		return a
 	}
-	if from, ok := m.number("migrate_from_chat_id"); ok && isChatID(from) {
+	if from, ok := m.number("migrate_from_chat_id"); ok && syntax.IsChatID(from) {
 		a.Kind, a.Chat, a.MovedTo = Moved, from, a.Chat
 		return a
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/syntax"
 )
 
 const at = 1767225600 // 2026-01-01T00:00:00Z
@@ -174,7 +175,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		a := read(raw, "shop_bot")
-		if a.Kind == "" || a.Chat == 0 && a.Kind != Ignored && a.Kind != Unreadable || a.Chat != 0 && !isChatID(a.Chat) {
+		if a.Kind == "" || a.Chat == 0 && a.Kind != Ignored && a.Kind != Unreadable || a.Chat != 0 && !syntax.IsChatID(a.Chat) {
 			t.Errorf("%q: got %+v", raw, a)
 		}
 		if id, ok := updateID(raw); ok && id < 0 {

@@ -8,12 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"sync/atomic"
 	"time"
 
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/syntax"
 )
 
 // WebhookPath is where the webhook's handler is mounted.
@@ -32,16 +32,6 @@ const (
 	// github.com/tdlib/telegram-bot-api).
 	retryAfter = "5"
 )
-
-var secretSyntax = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
-
-// CheckSecret says in an error why this cannot be a webhook's secret. The error does not hold it.
-func CheckSecret(s secret.Value) error {
-	if !secretSyntax.MatchString(s.Reveal()) {
-		return errors.New("the webhook secret must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -")
-	}
-	return nil
-}
 
 // WebhookOptions are what a Webhook needs.
 type WebhookOptions struct {
@@ -64,8 +54,8 @@ type Webhook struct {
 
 // NewWebhook checks the secret and returns a webhook that is not set yet.
 func NewWebhook(o WebhookOptions) (*Webhook, error) {
-	if err := CheckSecret(o.Secret); err != nil {
-		return nil, err
+	if !syntax.IsWebhookSecret(o.Secret) {
+		return nil, errors.New("the webhook secret must be " + syntax.WebhookSecret)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
