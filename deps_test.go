@@ -24,6 +24,10 @@ var rooms = map[string]room{
 	"internal/database": {libraries: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys", "modernc.org/sqlite"}},
 	"internal/outbox":   {rooms: []string{"internal/database"}},
 	"internal/secret":   {},
+	"internal/config": {
+		rooms:     []string{"internal/secret", "internal/telegram/ratelimit", "internal/telegram/syntax"},
+		libraries: []string{"github.com/caarlos0/env/v11", "github.com/joho/godotenv", "github.com/robfig/cron/v3"},
+	},
 	"internal/orders": {
 		rooms:     []string{"internal/database", "internal/outbox"},
 		libraries: []string{"github.com/bojanz/currency"},
@@ -45,16 +49,16 @@ var rooms = map[string]room{
 		"internal/telegram", "internal/telegram/updates"}},
 	"internal/lookout": {},
 	"internal/httpapi": {
-		rooms:     []string{"internal/database", "internal/idempotency", "internal/orders", "internal/outbox", "internal/telegram/syntax"},
+		rooms: []string{"internal/config", "internal/database", "internal/idempotency", "internal/orders", "internal/outbox",
+			"internal/telegram/syntax"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
 	},
 	"cmd/notifier": {
-		rooms: []string{".", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
+		rooms: []string{".", "internal/config", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
 			"internal/lookout", "internal/orders", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
 			"internal/telegram/syntax", "internal/telegram/text", "internal/telegram/updates"},
-		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/caarlos0/env/v11",
-			"github.com/joho/godotenv", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
-			"github.com/robfig/cron/v3", "golang.org/x/sync", "golang.org/x/sys"},
+		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
+			"golang.org/x/sync", "golang.org/x/sys"},
 	},
 	// Examples for people who test against the sandbox; they know none of our rooms.
 	"examples/sandbox":    {},

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"notifier/internal/config"
 	"notifier/internal/httpapi"
 	"notifier/internal/secret"
 	"notifier/internal/telegram/sandbox"
@@ -82,8 +83,8 @@ func listenNear(usual string) (net.Listener, error) {
 	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-func demoSettings(database string, service, bots net.Listener) Settings {
-	s := defaultSettings()
+func demoSettings(database string, service, bots net.Listener) config.Settings {
+	s := config.Defaults()
 	s.Token = secret.New("1:demo")
 	s.Database = database
 	s.Listen = service.Addr().String()

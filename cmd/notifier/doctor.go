@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"text/tabwriter"
+
+	"notifier/internal/config"
 )
 
 type doctorCmd struct {
@@ -49,7 +50,7 @@ type finding struct {
 type doctor struct {
 	*program
 	Findings []finding `json:"findings"`
-	settings Settings
+	settings config.Settings
 	house    *house
 }
 
@@ -106,21 +107,4 @@ func (d *doctor) print(w io.Writer) error {
 		}
 	}
 	return t.Flush()
-}
-
-// settingErrors are all errors about settings in a tree of errors, and whether that is all there is.
-func settingErrors(err error) (found []*settingError, all bool) {
-	var one *settingError
-	if list, ok := err.(interface{ Unwrap() []error }); ok {
-		all = true
-		for _, e := range list.Unwrap() {
-			more, only := settingErrors(e)
-			found, all = append(found, more...), all && only
-		}
-		return found, all
-	}
-	if errors.As(err, &one) {
-		return []*settingError{one}, true
-	}
-	return nil, false
 }

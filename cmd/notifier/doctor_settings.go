@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"notifier/internal/config"
 	"notifier/internal/telegram/syntax"
 
 	"context"
@@ -16,16 +17,16 @@ import (
 
 // checkSettingsFile looks at who can read the secrets.
 func (d *doctor) checkSettingsFile() {
-	info, err := os.Stat(settingsFile)
+	info, err := os.Stat(config.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.well("settings file", "there is none; all settings come from the environment")
 	case err != nil:
-		d.bad("settings file", "ls -l "+settingsFile, "%v", err)
+		d.bad("settings file", "ls -l "+config.File, "%v", err)
 	case info.Mode().Perm()&0o077 != 0:
-		d.bad("settings file", "chmod 600 "+settingsFile, "others on this machine can read the secrets in %s (mode %04o)", settingsFile, info.Mode().Perm())
+		d.bad("settings file", "chmod 600 "+config.File, "others on this machine can read the secrets in %s (mode %04o)", config.File, info.Mode().Perm())
 	default:
-		d.well("settings file", "%s is readable by its owner alone", settingsFile)
+		d.well("settings file", "%s is readable by its owner alone", config.File)
 	}
 }
 
@@ -33,19 +34,19 @@ func (d *doctor) checkSettingsFile() {
 var oneName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
 func (d *doctor) checkSettings() bool {
-	s, err := loadSettings(d.environ, settingsFile)
+	s, err := config.Load(d.environ, config.File)
 	if err == nil {
 		d.settings = s
 		d.well("settings", "all are known and have good values")
 		d.checkSecretFiles()
 		return true
 	}
-	wrong, all := settingErrors(err)
+	wrong, all := config.Errors(err)
 	for _, w := range wrong {
-		d.bad("settings", d.mendSetting(w.name), "%v", w)
+		d.bad("settings", d.mendSetting(w.Name), "%v", w)
 	}
 	if !all {
-		d.bad("settings", "${EDITOR:-vi} "+settingsFile, "%s", firstLine(err))
+		d.bad("settings", "${EDITOR:-vi} "+config.File, "%s", firstLine(err))
 	}
 	return false
 }
@@ -53,42 +54,25 @@ func (d *doctor) checkSettings() bool {
 // mendSetting takes a setting away, wherever it is: then its default counts.
 func (d *doctor) mendSetting(name string) string {
 	if !oneName.MatchString(name) {
-		return "${EDITOR:-vi} " + settingsFile
+		return "${EDITOR:-vi} " + config.File
 	}
 	for _, pair := range d.environ {
 		if given, value, _ := strings.Cut(pair, "="); given == name && value != "" {
 			return "unset " + name
 		}
 	}
-	return fmt.Sprintf(`sed -i -E '/^(export )?%s=/d' %s`, name, settingsFile)
+	return fmt.Sprintf(`sed -i -E '/^(export )?%s=/d' %s`, name, config.File)
 }
 
 // checkSecretFiles looks at who can read the files that secrets come from. What a container
 // platform mounts for this program alone has modes of its own.
 func (d *doctor) checkSecretFiles() {
-	for _, file := range d.secretFiles() {
+	for _, file := range config.SecretFiles(d.environ, config.File) {
 		info, err := os.Stat(file)
 		if err == nil && info.Mode().Perm()&0o007 != 0 && !strings.HasPrefix(file, "/run/secrets/") {
 			d.bad("secret file", "chmod o-rwx "+quoted(file), "everybody on this machine can read %s", file)
 		}
 	}
-}
-
-func (d *doctor) secretFiles() (files []string) {
-	values, err := readDotenv(settingsFile)
-	if err != nil {
-		return nil
-	}
-	for _, pair := range d.environ {
-		name, value, _ := strings.Cut(pair, "=")
-		values[name] = value
-	}
-	for _, e := range (Settings{}).entries() {
-		if file := values[e.name+"_FILE"]; e.secret && file != "" {
-			files = append(files, file)
-		}
-	}
-	return files
 }
 
 func (d *doctor) checkToken() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"notifier/internal/config"
 	"notifier/internal/outbox"
 	"notifier/internal/telegram"
 )
@@ -19,13 +20,12 @@ func (d *doctor) checkTelegram(ctx context.Context) {
 	h := d.house
 	if h == nil { // without a database
 		h = &house{Settings: d.settings}
-		h.Settings.tokenFile = d.settings.tokenFile
 	}
 	h.SendTimeout = min(h.SendTimeout, doctorPatience)
 	client := h.client.Load()
 	if client == nil {
 		var err error
-		if client, err = telegram.New(telegram.Options{Token: h.readToken, URL: h.TelegramURL, Timeout: h.SendTimeout, Render: h.render}); err != nil {
+		if client, err = telegram.New(telegram.Options{Token: h.ReadToken, URL: h.TelegramURL, Timeout: h.SendTimeout, Render: h.render}); err != nil {
 			return // of the token, another check tells
 		}
 		defer client.Close()
@@ -76,12 +76,12 @@ func (d *doctor) checkUpdates(ctx context.Context, client *telegram.Client) {
 	switch {
 	case !reply.OK:
 		d.bad(check, "notifier doctor", "Telegram does not say where updates go: %s", reply.Detail)
-	case d.settings.Updates == updatesOff:
+	case d.settings.Updates == config.UpdatesOff:
 		d.well(check, "NOTIFIER_UPDATES is off: nobody can connect a chat by pressing Start")
-	case d.settings.Updates == updatesPolling && info.URL != "":
+	case d.settings.Updates == config.UpdatesPolling && info.URL != "":
 		// The addresses of others may hold a secret, so it is not told.
 		d.bad(check, "notifier dispatch", "a webhook is set, so polling gets nothing. A start of `notifier serve`, or one dispatch, removes it and keeps what waits")
-	case d.settings.Updates == updatesPolling:
+	case d.settings.Updates == config.UpdatesPolling:
 		d.well(check, "they are polled; %d wait", info.PendingUpdateCount)
 	case info.URL != d.settings.WebhookURL:
 		d.bad(check, "notifier serve", "the webhook is not set to NOTIFIER_WEBHOOK_URL; a start of the service sets it")

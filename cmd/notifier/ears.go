@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"notifier/internal/config"
 	"notifier/internal/conversation"
 	"notifier/internal/database"
 	"notifier/internal/httpapi"
@@ -35,7 +36,7 @@ func updateKinds() []string {
 
 // addEars wires the way in, unless nobody is to listen.
 func (h *house) addEars(client *telegram.Client) error {
-	if h.Updates == updatesOff {
+	if h.Updates == config.UpdatesOff {
 		return nil
 	}
 	e := &ears{
@@ -47,7 +48,7 @@ func (h *house) addEars(client *telegram.Client) error {
 		menu: &updates.MenuKeeper{DB: h.db, Store: h.box, Client: client, Menu: conversation.Menu(h.Locale), Log: h.log},
 	}
 	h.ears = e
-	if h.Updates == updatesPolling {
+	if h.Updates == config.UpdatesPolling {
 		e.poller = updates.NewPoller(updates.PollerOptions{Client: client, Inbox: e.inbox, Hold: h.mayListen, Log: h.log})
 		return nil
 	}
@@ -56,7 +57,7 @@ func (h *house) addEars(client *telegram.Client) error {
 		Client: client, Inbox: e.inbox, URL: h.WebhookURL, Secret: h.WebhookSecret, Log: h.log,
 	})
 	if err != nil {
-		return &settingError{"NOTIFIER_WEBHOOK_SECRET", err.Error()}
+		return &config.Error{Name: "NOTIFIER_WEBHOOK_SECRET", Reason: err.Error()}
 	}
 	if h.WebhookListen == "" {
 		h.api.MountWebhook(e.webhook)
@@ -159,6 +160,6 @@ func (h *house) openWebhook(api door) ([]door, error) {
 		return nil, fmt.Errorf("%w\nNOTIFIER_WEBHOOK_LISTEN chooses another address", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(updates.WebhookPath, h.ears.webhook)
+	mux.Handle(config.WebhookPath, h.ears.webhook)
 	return []door{api, {l, httpapi.NewServer(mux, h.log)}}, nil
 }

@@ -72,7 +72,7 @@ func (h *house) countPurge(ctx context.Context, now time.Time) (purged, error) {
 // keep purges on schedule, and keeps the write-ahead log short, until ctx ends. Only the holder of
 // the sender's lock does.
 func (h *house) keep(ctx context.Context) error {
-	schedule, err := h.purgeSchedule()
+	schedule, err := h.PurgeTimes()
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	_ "time/tzdata" // cron lines know their time zone on any machine
 
+	"notifier/internal/config"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -140,4 +142,17 @@ func positionalChats(args []string) []string {
 		marked = append(marked, a)
 	}
 	return marked
+}
+
+// settings reads the environment and the settings file of the working folder.
+func (p *program) settings() (config.Settings, error) {
+	s, err := config.Load(p.environ, config.File)
+	if err != nil {
+		return s, wrongSettings(err)
+	}
+	return s, nil
+}
+
+func wrongSettings(err error) error {
+	return fmt.Errorf("the settings are not right; .env.example explains them all:\n%w", err)
 }

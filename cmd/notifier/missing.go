@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"notifier/internal/config"
 )
 
 // needDatabase refuses to go on without a database, for verbs about what is in it: a slip in
 // DATABASE_URL, or the wrong folder, must not look like a shop without messages.
-func needDatabase(s Settings) error {
+func needDatabase(s config.Settings) error {
 	_, err := os.Stat(s.Database)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil // whoever opens it says what else is wrong

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"notifier/internal/config"
 	"notifier/internal/database"
 	"notifier/internal/httpapi"
 	"notifier/internal/telegram/sandbox"
@@ -236,7 +237,7 @@ func withClock(t *testing.T, address string, wrong *atomic.Bool) string {
 func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 	b := newBell(t)
 	c := newTown(t, b.settings()...)
-	s, err := loadSettings(c.environ, ".env")
+	s, err := config.Load(c.environ, ".env")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
+	"notifier/internal/config"
 	"notifier/internal/database"
 	"notifier/internal/outbox"
-	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/ratelimit"
 )
@@ -36,10 +36,10 @@ func (h *house) connect() (*telegram.Client, error) {
 		return nil, errNoToken
 	}
 	client, err := telegram.New(telegram.Options{
-		Token: h.readToken, URL: h.TelegramURL, Timeout: h.SendTimeout, Render: h.render,
+		Token: h.ReadToken, URL: h.TelegramURL, Timeout: h.SendTimeout, Render: h.render,
 	})
 	if err != nil {
-		return nil, &settingError{"TELEGRAM_BOT_TOKEN", err.Error()}
+		return nil, &config.Error{Name: "TELEGRAM_BOT_TOKEN", Reason: err.Error()}
 	}
 	h.client.Store(client)
 	return client, nil
@@ -51,7 +51,7 @@ func (h *house) addSender(accept bool) (*outbox.Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	limiter, err := ratelimit.New(h.rates())
+	limiter, err := ratelimit.New(ratelimit.Rates{Bot: h.RateBot, Chat: h.RateChat, Group: h.RateGroup})
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,3 @@ func (h *house) learnName(ctx context.Context) error {
 
 // nameWithin bounds how long a verb waits for the bot's name.
 const nameWithin = 5 * time.Second
-
-// readToken is asked at the start, and again after Telegram refused the token.
-func (h *house) readToken() (secret.Value, error) {
-	if h.tokenFile == "" {
-		return h.Token, nil
-	}
-	return readSecret(h.tokenFile)
-}

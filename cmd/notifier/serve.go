@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"notifier/internal/config"
 	"notifier/internal/database"
 	"notifier/internal/httpapi"
 	"notifier/internal/outbox"
@@ -28,14 +29,14 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkForServe(); err != nil {
+	if err := checkForServe(s); err != nil {
 		return wrongSettings(err)
 	}
 	if c.PrintConfig {
-		return printSettings(p.stdout, s)
+		return s.Print(p.stdout)
 	}
 	log := newLog(p.stderr, s.LogLevel, s.LogFormat)
-	warnOfOpenSettings(log, settingsFile)
+	config.WarnOfOpenFile(log, config.File)
 	h, err := build(ctx, s, log)
 	if err != nil {
 		return unlessEnding(ctx, err)
@@ -94,15 +95,6 @@ func closeAll(doors []door) {
 type door struct {
 	listener net.Listener
 	server   *http.Server
-}
-
-func printSettings(w io.Writer, s Settings) error {
-	for _, e := range s.entries() {
-		if _, err := fmt.Fprintf(w, "%s=%s\n", e.name, e.value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // banner tells where everything is.
@@ -188,7 +180,7 @@ func (h *house) send(ctx context.Context) error {
 		return err
 	}
 	defer lock.Release() //nolint:errcheck // the process ends anyway, and the lock with it
-	schedule, err := h.safety()
+	schedule, err := h.DispatchTimes()
 	if err != nil {
 		return err
 	}

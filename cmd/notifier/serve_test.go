@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"notifier/internal/config"
 )
 
 // SIGTERM ends a service with 0, however early it comes.
@@ -60,10 +62,10 @@ func TestServeWarnsOfAnOpenSettingsFile(t *testing.T) {
 		{"NOTIFIER_RATE_CHAT=1\n", 0o644, false},
 	} {
 		c := newTown(t)
-		if err := os.WriteFile(settingsFile, []byte(f.text), f.mode); err != nil {
+		if err := os.WriteFile(config.File, []byte(f.text), f.mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(settingsFile, f.mode); err != nil { // whatever the umask
+		if err := os.Chmod(config.File, f.mode); err != nil { // whatever the umask
 			t.Fatal(err)
 		}
 		s := c.serve()

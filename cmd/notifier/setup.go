@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"notifier/internal/config"
 	"notifier/internal/outbox"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
@@ -16,9 +17,6 @@ import (
 )
 
 type setupCmd struct{}
-
-// settingsFile is where settings are written, and read besides the environment.
-const settingsFile = ".env"
 
 const (
 	tokenTries  = 3
@@ -45,14 +43,14 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	values := map[string]string{"TELEGRAM_BOT_TOKEN": o.Token.Reveal(), "NOTIFIER_STAFF_CHAT_ID": strconv.FormatInt(o.chat, 10)}
-	if s.TelegramURL != defaultSettings().TelegramURL {
+	if s.TelegramURL != config.Defaults().TelegramURL {
 		values["TELEGRAM_API_URL"] = s.TelegramURL
 	}
 	// A token from a file would stand against the one that is written.
-	if err := writeDotenv(settingsFile, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
+	if err := config.WriteFile(config.File, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
 		return err
 	}
-	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", settingsFile)
+	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", config.File)
 	o.say("Next: `notifier doctor` checks the rest, `notifier serve` starts the service, and")
 	o.say("      `notifier order place --demo --chat %d` sends you a sample order.", o.chat)
 	return nil
@@ -60,7 +58,7 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 
 // onboarding is one run of setup.
 type onboarding struct {
-	Settings
+	config.Settings
 	*talk
 	client *telegram.Client
 	chat   int64
@@ -100,10 +98,9 @@ func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 	}
 	texts, err := text.New(text.Options{Locale: o.Locale})
 	if err != nil {
-		return "", &settingError{"NOTIFIER_LOCALE", err.Error()}
+		return "", &config.Error{Name: "NOTIFIER_LOCALE", Reason: err.Error()}
 	}
-	h := &house{Settings: o.Settings, texts: texts}
-	h.tokenFile = "" // it is the one that was typed
+	h := &house{Settings: o.WithToken(o.Token), texts: texts} // the one that was typed
 	if o.client, err = h.connect(); err != nil {
 		return "", err
 	}

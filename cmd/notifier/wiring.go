@@ -14,17 +14,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"notifier"
+	"notifier/internal/config"
 	"notifier/internal/database"
 	"notifier/internal/httpapi"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/syntax"
 	"notifier/internal/telegram/text"
 )
 
 // house is all rooms, wired.
 type house struct {
-	Settings
+	config.Settings
 	log     *slog.Logger
 	db      *database.DB
 	box     *outbox.Outbox
@@ -41,16 +43,16 @@ type house struct {
 }
 
 // build wires everything but the sender.
-func build(ctx context.Context, s Settings, log *slog.Logger) (*house, error) {
+func build(ctx context.Context, s config.Settings, log *slog.Logger) (*house, error) {
 	texts, err := text.New(text.Options{Locale: s.Locale})
 	if err != nil {
-		return nil, &settingError{"NOTIFIER_LOCALE", err.Error()}
+		return nil, &config.Error{Name: "NOTIFIER_LOCALE", Reason: err.Error()}
 	}
 	db, err := database.Open(ctx, s.Database, notifier.Schema, notifier.SchemaVersion)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nDATABASE_URL says where the database is", err)
 	}
-	h := &house{Settings: s, log: log, db: db, texts: texts, box: outbox.New("telegram", s.policy())}
+	h := &house{Settings: s, log: log, db: db, texts: texts, box: outbox.New("telegram", policy(s))}
 	h.book = orders.New(h.box, s.StaffChatID)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -97,3 +99,25 @@ func (h *house) checkText(typ string, payload json.RawMessage) error {
 
 // local answers requests of this process itself.
 func (h *house) local() http.Handler { return h.api.Local() }
+
+// unlinkedTTL is the age limit of messages whose customer has no chat.
+const unlinkedTTL = 30 * 24 * time.Hour
+
+func policy(s config.Settings) outbox.Policy {
+	return outbox.Policy{TTL: s.MessageTTL, UnlinkedTTL: unlinkedTTL, MaxAttempts: s.MaxAttempts, OnUncertain: s.OnUncertain}
+}
+
+// checkForServe refuses, besides what every verb does, values at which serve stops; a verb that
+// needs neither token nor texts works all the same.
+func checkForServe(s config.Settings) error {
+	var wrong []error
+	if token := s.Token; token.Reveal() != "" {
+		if _, err := syntax.BotID(token); err != nil {
+			wrong = append(wrong, &config.Error{Name: "TELEGRAM_BOT_TOKEN", Reason: err.Error()})
+		}
+	}
+	if _, err := text.New(text.Options{Locale: s.Locale}); err != nil {
+		wrong = append(wrong, &config.Error{Name: "NOTIFIER_LOCALE", Reason: err.Error()})
+	}
+	return errors.Join(wrong...)
+}

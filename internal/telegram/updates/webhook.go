@@ -16,9 +16,6 @@ import (
 	"notifier/internal/telegram/syntax"
 )
 
-// WebhookPath is where the webhook's handler is mounted.
-const WebhookPath = "/telegram/webhook"
-
 const (
 	// secretHeader carries the secret that was given to setWebhook
 	// (https://core.telegram.org/bots/api#setwebhook).
@@ -44,7 +41,7 @@ type WebhookOptions struct {
 	Log    *slog.Logger // nil: none
 }
 
-// Webhook is sent updates by Telegram. It is the http.Handler of WebhookPath.
+// Webhook is sent updates by Telegram. It is the http.Handler that its URL ends at.
 type Webhook struct {
 	WebhookOptions
 	secret [sha256.Size]byte // hashes have one length: comparing them tells nothing of the secret's

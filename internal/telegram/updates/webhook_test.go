@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"notifier/internal/config"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/sandbox"
@@ -26,7 +27,7 @@ const rightSecret = "Right_secret-1"
 
 func (r *room) webhook() *Webhook {
 	r.t.Helper()
-	h, err := NewWebhook(WebhookOptions{Client: r.client, Inbox: r.inbox, URL: "http://shop.invalid" + WebhookPath, Secret: secretOf(rightSecret)})
+	h, err := NewWebhook(WebhookOptions{Client: r.client, Inbox: r.inbox, URL: "http://shop.invalid" + config.WebhookPath, Secret: secretOf(rightSecret)})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func (r *room) webhook() *Webhook {
 
 // post calls a webhook as Telegram does.
 func post(h http.Handler, body string, secrets ...string) *httptest.ResponseRecorder {
-	req := httptest.NewRequest(http.MethodPost, WebhookPath, strings.NewReader(body))
+	req := httptest.NewRequest(http.MethodPost, config.WebhookPath, strings.NewReader(body))
 	for _, s := range secrets {
 		req.Header.Add(secretHeader, s)
 	}
@@ -69,7 +70,7 @@ func TestSE2OtherMethodsAndLargeBodies(t *testing.T) {
 		h := r.webhook()
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest(method, WebhookPath, nil))
+			h.ServeHTTP(w, httptest.NewRequest(method, config.WebhookPath, nil))
 			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodPost {
 				t.Errorf("%s: %d", method, w.Code)
 			}
@@ -78,7 +79,7 @@ func TestSE2OtherMethodsAndLargeBodies(t *testing.T) {
 		if w := post(h, large, rightSecret); w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("20 MB: %d", w.Code)
 		}
-		req := httptest.NewRequest(http.MethodPost, WebhookPath, io.MultiReader(strings.NewReader("{"), brokenBody{}))
+		req := httptest.NewRequest(http.MethodPost, config.WebhookPath, io.MultiReader(strings.NewReader("{"), brokenBody{}))
 		req.Header.Set(secretHeader, rightSecret)
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, req); w.Code != http.StatusBadRequest {
@@ -163,7 +164,7 @@ func TestUP7TheWebhookIsSetWithSecretAndKinds(t *testing.T) {
 		r.fault(sandbox.Fault{Method: "setWebhook", Times: 1, Respond: sandbox.Respond{RetryAfter: seconds(90)}})
 		h.Run(context.Background())
 		info, _ := r.client.WebhookInfo(context.Background())
-		if info.URL != "http://shop.invalid/telegram/webhook" || info.PendingUpdateCount != 1 ||
+		if info.URL != "http://shop.invalid"+config.WebhookPath || info.PendingUpdateCount != 1 ||
 			strings.Join(info.AllowedUpdates, " ") != "message callback_query my_chat_member" {
 			t.Errorf("the webhook is %+v", info)
 		}

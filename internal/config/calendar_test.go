@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"testing"
@@ -18,9 +18,9 @@ func TestCR3OneRunForEachLocalDate(t *testing.T) {
 		} {
 			t.Run(line+change.Format(" on 2 January"), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := defaultSettings()
+					s := Defaults()
 					s.Timezone, s.PurgeSchedule = "America/New_York", line
-					schedule, err := s.purgeSchedule()
+					schedule, err := s.PurgeTimes()
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -50,9 +50,9 @@ func TestCR3OneRunForEachLocalDate(t *testing.T) {
 
 // A service that starts in the second 01:xx of the autumn must not repeat what ran in the first.
 func TestAStartWithinTheRepeatedHourRunsNothingTwice(t *testing.T) {
-	s := defaultSettings()
+	s := Defaults()
 	s.Timezone, s.PurgeSchedule = "America/New_York", "30 1 * * *"
-	schedule, err := s.purgeSchedule()
+	schedule, err := s.PurgeTimes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func TestAStartWithinTheRepeatedHourRunsNothingTwice(t *testing.T) {
 
 // A safety pass for any hour goes on in the hour that comes twice.
 func TestEveryMinuteGoesByRealTime(t *testing.T) {
-	s := defaultSettings()
+	s := Defaults()
 	s.Timezone = "America/New_York"
 	for _, line := range []string{"* * * * *", "@every 1m"} {
 		s.Schedule = line
-		schedule, err := s.safety()
+		schedule, err := s.DispatchTimes()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -20,31 +20,18 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// settings reads the environment and the file .env of the working folder.
-func (p *program) settings() (Settings, error) {
-	s, err := loadSettings(p.environ, ".env")
-	if err != nil {
-		return s, wrongSettings(err)
-	}
-	return s, nil
-}
-
-func wrongSettings(err error) error {
-	return fmt.Errorf("the settings are not right; .env.example explains them all:\n%w", err)
-}
-
-// defaultSettings are those of an empty environment.
-func defaultSettings() Settings {
-	s, err := parseSettings(map[string]string{})
+// Defaults are those of an empty environment.
+func Defaults() Settings {
+	s, err := parse(map[string]string{})
 	if err != nil {
 		panic(err) // a test holds the defaults against their own rules
 	}
 	return s
 }
 
-// loadSettings reads the settings: the environment comes before the file, an empty value counts as
+// Load reads the settings: the environment comes before the file, an empty value counts as
 // none, and a secret may be in a file of its own.
-func loadSettings(environ []string, file string) (Settings, error) {
+func Load(environ []string, file string) (Settings, error) {
 	values, err := readDotenv(file)
 	if err != nil {
 		return Settings{}, err
@@ -65,7 +52,7 @@ func loadSettings(environ []string, file string) (Settings, error) {
 	if err := readSecretFiles(values); err != nil {
 		return Settings{}, err
 	}
-	s, err := parseSettings(values)
+	s, err := parse(values)
 	s.tokenFile = tokenFile
 	return s, err
 }
@@ -113,7 +100,7 @@ func unknownNames(names []string, where string, ignore func(string) bool) []erro
 	slices.Sort(names)
 	for _, name := range names {
 		if strings.HasPrefix(name, "NOTIFIER_") && !known[name] && !ignore(name) {
-			unknown = append(unknown, &settingError{name, "is no setting of notifier (found in " + where + ")"})
+			unknown = append(unknown, &Error{name, "is no setting of notifier (found in " + where + ")"})
 		}
 	}
 	return unknown
@@ -127,11 +114,11 @@ func readSecretFiles(values map[string]string) error {
 			continue
 		}
 		if values[e.name] != "" {
-			return &settingError{e.name, "is given twice, as it is and as a file: remove it or " + e.name + "_FILE, in the environment or in .env"}
+			return &Error{e.name, "is given twice, as it is and as a file: remove it or " + e.name + "_FILE, in the environment or in .env"}
 		}
 		secret, err := readSecret(file)
 		if err != nil {
-			return &settingError{e.name + "_FILE", err.Error()}
+			return &Error{e.name + "_FILE", err.Error()}
 		}
 		values[e.name] = secret.Reveal()
 	}
@@ -150,8 +137,8 @@ func readSecret(file string) (secret.Value, error) {
 	return s, nil
 }
 
-// parseSettings turns values into settings and checks them.
-func parseSettings(values map[string]string) (Settings, error) {
+// parse turns values into settings and checks them.
+func parse(values map[string]string) (Settings, error) {
 	var s Settings
 	err := env.ParseWithOptions(&s, env.Options{
 		Environment: values,
@@ -163,7 +150,7 @@ func parseSettings(values map[string]string) (Settings, error) {
 		return s, namedErrors(err)
 	}
 	if values[staffChat] != "" && s.StaffChatID == 0 { // the zero of the field stands for none
-		return s, &settingError{staffChat, staffChatForm}
+		return s, &Error{staffChat, staffChatForm}
 	}
 	return s, s.validate()
 }
@@ -187,7 +174,7 @@ func namedErrors(err error) error {
 			continue
 		}
 		f, _ := reflect.TypeFor[Settings]().FieldByName(wrong.Name)
-		named = append(named, &settingError{f.Tag.Get("env"), "must be " + formOf(f.Type)})
+		named = append(named, &Error{f.Tag.Get("env"), "must be " + formOf(f.Type)})
 	}
 	return errors.Join(named...)
 }

@@ -1,17 +1,14 @@
-package main
+package config
 
 import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"notifier/internal/outbox"
 	"notifier/internal/secret"
-	"notifier/internal/telegram/ratelimit"
 	"notifier/internal/telegram/syntax"
 )
 
@@ -61,20 +58,34 @@ type Settings struct {
 	tokenFile string
 }
 
-// unlinkedTTL is the age limit of messages whose customer has no chat.
-const unlinkedTTL = 30 * 24 * time.Hour
+// ReadToken is the bot's token, read again if it came from a file.
+func (s Settings) ReadToken() (secret.Value, error) {
+	if s.tokenFile == "" {
+		return s.Token, nil
+	}
+	return readSecret(s.tokenFile)
+}
 
-// settingError says what is wrong with one setting. It never holds the value of a secret.
-type settingError struct{ name, reason string }
+// WithToken are the settings with another token than was read.
+func (s Settings) WithToken(token secret.Value) Settings {
+	s.Token, s.tokenFile = token, ""
+	return s
+}
 
-func (e *settingError) Error() string { return e.name + ": " + e.reason }
+// File is where settings are written, and read besides the environment: in the working folder.
+const File = ".env"
+
+// Error says what is wrong with one setting. It never holds the value of a secret.
+type Error struct{ Name, Reason string }
+
+func (e *Error) Error() string { return e.Name + ": " + e.Reason }
 
 // validate checks every value, and those that depend on each other.
 func (s Settings) validate() error {
 	var wrong []error
 	need := func(ok bool, name, reason string) {
 		if !ok {
-			wrong = append(wrong, &settingError{name, reason})
+			wrong = append(wrong, &Error{name, reason})
 		}
 	}
 	need(s.BatchSize >= 1 && s.BatchSize <= 10_000, "NOTIFIER_BATCH_SIZE", "must be from 1 to 10000")
@@ -84,60 +95,14 @@ func (s Settings) validate() error {
 	need(s.MessageTTL >= time.Minute, "NOTIFIER_MESSAGE_TTL", "must be at least 1m")
 	need(s.ShutdownTimeout > s.SendTimeout, "NOTIFIER_SHUTDOWN_TIMEOUT",
 		fmt.Sprintf("must be longer than NOTIFIER_SEND_TIMEOUT (%v), so that calls under way can end", s.SendTimeout))
-	policies := []string{outbox.OnUncertainResend, outbox.OnUncertainHold}
+	policies := []string{"resend", "hold"}
 	need(slices.Contains(policies, s.OnUncertain), "NOTIFIER_ON_UNCERTAIN", "must be one of "+strings.Join(policies, ", "))
 	formats := []string{"auto", "text", "json"}
 	need(slices.Contains(formats, s.LogFormat), "NOTIFIER_LOG_FORMAT", "must be one of "+strings.Join(formats, ", "))
 	need(s.StaffChatID == 0 || syntax.IsChatID(s.StaffChatID), staffChat, staffChatForm)
-	_, errSafety := s.safety()
-	_, errPurge := s.purgeSchedule()
+	_, errSafety := s.DispatchTimes()
+	_, errPurge := s.PurgeTimes()
 	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),
 		checkAddress("NOTIFIER_ALERT_URL", s.AlertURL), checkAddress("NOTIFIER_HEARTBEAT_URL", s.HeartbeatURL))
 	return errors.Join(wrong...)
 }
-
-func (s Settings) rates() ratelimit.Rates {
-	return ratelimit.Rates{Bot: s.RateBot, Chat: s.RateChat, Group: s.RateGroup}
-}
-
-func (s Settings) policy() outbox.Policy {
-	return outbox.Policy{TTL: s.MessageTTL, UnlinkedTTL: unlinkedTTL, MaxAttempts: s.MaxAttempts, OnUncertain: s.OnUncertain}
-}
-
-// entry is one setting by name, for printing and for tests.
-type entry struct {
-	name     string
-	fallback string // the default
-	value    string // as it may be shown
-	secret   bool
-}
-
-// entries lists all settings.
-func (s Settings) entries() []entry {
-	var list []entry
-	v := reflect.ValueOf(s)
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name := f.Tag.Get("env")
-		if name == "" {
-			continue
-		}
-		e := entry{name: name, fallback: f.Tag.Get("envDefault"), secret: f.Type == secretType}
-		switch value := v.Field(i).Interface().(type) {
-		case secret.Value:
-			if value.Reveal() != "" {
-				e.value = value.String()
-			}
-		case int64:
-			if value != 0 {
-				e.value = fmt.Sprint(value)
-			}
-		default:
-			e.value = fmt.Sprint(value)
-		}
-		list = append(list, e)
-	}
-	return list
-}
-
-var secretType = reflect.TypeFor[secret.Value]()

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// writeDotenv puts values into a settings file, or makes it, with mode 0600. Lines about other
+// WriteFile puts values into a settings file, or makes it, with mode 0600. Lines about other
 // names stay as they are; those about the names in without go.
-func writeDotenv(file string, values map[string]string, without ...string) error {
+func WriteFile(file string, values map[string]string, without ...string) error {
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", file, err)
