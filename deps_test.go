@@ -47,7 +47,7 @@ var rooms = map[string]room{
 	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/syntax"}},
 	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
 		"internal/telegram", "internal/telegram/updates"}},
-	"internal/lookout": {},
+	"internal/alerts": {},
 	"internal/httpapi": {
 		rooms: []string{"internal/config", "internal/database", "internal/idempotency", "internal/orders", "internal/outbox",
 			"internal/telegram/syntax"},
@@ -55,7 +55,7 @@ var rooms = map[string]room{
 	},
 	"cmd/notifier": {
 		rooms: []string{".", "internal/config", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
-			"internal/lookout", "internal/orders", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
+			"internal/alerts", "internal/orders", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
 			"internal/telegram/syntax", "internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",
 			"golang.org/x/sync", "golang.org/x/sys"},

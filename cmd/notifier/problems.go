@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"notifier/internal/alerts"
 	"notifier/internal/database"
 	"notifier/internal/httpapi"
-	"notifier/internal/lookout"
 	"notifier/internal/outbox"
 	"notifier/internal/telegram/updates"
 )
@@ -121,22 +121,22 @@ func (h *house) deafness(now time.Time) (code, detail string) {
 // outageAfter is how long an outage may last before it is an alarm.
 const outageAfter = 5 * time.Minute
 
-// lookout tells somebody outside; see package lookout. Only the holder of the sender's lock does.
-func (h *house) lookout() *lookout.Lookout {
-	return lookout.New(lookout.Options{
-		AlertURL: h.AlertURL.Reveal(), HeartbeatURL: h.HeartbeatURL.Reveal(), Look: h.alarms, Log: h.log,
+// monitor calls the addresses outside; see package alerts. Only the holder of the sender's lock does.
+func (h *house) monitor() *alerts.Monitor {
+	return alerts.New(alerts.Options{
+		AlertURL: h.AlertURL.Reveal(), HeartbeatURL: h.HeartbeatURL.Reveal(), Find: h.alarms, Log: h.log,
 	})
 }
 
 // alarms are those problems for which a person should be woken. Their words name nobody.
-func (h *house) alarms(ctx context.Context) ([]lookout.Alarm, error) {
+func (h *house) alarms(ctx context.Context) ([]alerts.Alarm, error) {
 	now := time.Now()
 	f, err := h.find(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	var found []lookout.Alarm
-	add := func(code, detail string) { found = append(found, lookout.Alarm{Code: code, Detail: detail}) }
+	var found []alerts.Alarm
+	add := func(code, detail string) { found = append(found, alerts.Alarm{Code: code, Detail: detail}) }
 	if f.status.State == outbox.SenderStopped {
 		add("sender_stopped", "nothing is sent: the token was refused, or is another bot's; `notifier doctor` says which")
 	}

@@ -190,7 +190,7 @@ func (h *house) send(ctx context.Context) error {
 	beside, ctx := errgroup.WithContext(ctx) // what else only the holder of the lock does
 	beside.Go(func() error { return h.keep(ctx) })
 	beside.Go(func() error { return h.listen(ctx) })
-	beside.Go(func() error { h.lookout().Run(ctx); return nil })
+	beside.Go(func() error { h.monitor().Run(ctx); return nil })
 	beside.Go(func() error { h.dispatch(ctx, schedule); return nil })
 	return beside.Wait()
 }

@@ -1,4 +1,4 @@
-package lookout
+package alerts
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// tower is a lookout with somebody at the other end, in virtual time.
-type tower struct {
-	*Lookout
+// env is a monitor with a server at the other end, in virtual time.
+type env struct {
+	*Monitor
 	alarms  []Alarm
 	broken  error
 	calls   []string // method, path and body
@@ -26,20 +26,20 @@ type tower struct {
 	log     bytes.Buffer
 }
 
-func inTower(t *testing.T, test func(w *tower)) {
+func inEnv(t *testing.T, test func(e *env)) {
 	synctest.Test(t, func(*testing.T) {
-		w := &tower{answers: func() (int, error) { return http.StatusOK, nil }}
-		w.Lookout = New(Options{
+		e := &env{answers: func() (int, error) { return http.StatusOK, nil }}
+		e.Monitor = New(Options{
 			AlertURL: "https://ops.example/alert/s3cret", HeartbeatURL: "https://beat.example/s3cret",
-			Look:      func(context.Context) ([]Alarm, error) { return w.alarms, w.broken },
-			Log:       slog.New(slog.NewTextHandler(&w.log, nil)),
-			Transport: w,
+			Find:      func(context.Context) ([]Alarm, error) { return e.alarms, e.broken },
+			Log:       slog.New(slog.NewTextHandler(&e.log, nil)),
+			Transport: e,
 		})
-		test(w)
+		test(e)
 	})
 }
 
-func (w *tower) RoundTrip(r *http.Request) (*http.Response, error) {
+func (e *env) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := ""
 	if r.Body != nil {
 		b, err := io.ReadAll(r.Body)
@@ -48,26 +48,26 @@ func (w *tower) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		body = string(b)
 	}
-	w.calls = append(w.calls, strings.TrimSpace(r.Method+" "+r.URL.Host+" "+body))
-	w.at = append(w.at, time.Now())
-	status, err := w.answers()
+	e.calls = append(e.calls, strings.TrimSpace(r.Method+" "+r.URL.Host+" "+body))
+	e.at = append(e.at, time.Now())
+	status, err := e.answers()
 	if err != nil {
 		return nil, err
 	}
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
 }
 
-func (w *tower) runFor(d time.Duration) (calls []string) {
+func (e *env) runFor(d time.Duration) (calls []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	before := len(w.calls)
-	w.Run(ctx)
-	return w.calls[before:]
+	before := len(e.calls)
+	e.Run(ctx)
+	return e.calls[before:]
 }
 
 func TestAHeartbeatAMinuteWhileAllIsWell(t *testing.T) {
-	inTower(t, func(w *tower) {
-		calls := w.runFor(10*time.Minute + time.Second)
+	inEnv(t, func(e *env) {
+		calls := e.runFor(10*time.Minute + time.Second)
 		if len(calls) != 11 {
 			t.Errorf("%d beats in ten minutes: %v", len(calls), calls)
 		}
@@ -80,9 +80,9 @@ func TestAHeartbeatAMinuteWhileAllIsWell(t *testing.T) {
 }
 
 func TestAnAlarmIsToldOnceAndStopsTheHeartbeat(t *testing.T) {
-	inTower(t, func(w *tower) {
-		w.alarms = []Alarm{{"sender_stopped", "nothing is sent"}, {"staff_chat_dead", "unblock the bot"}}
-		calls := w.runFor(time.Hour)
+	inEnv(t, func(e *env) {
+		e.alarms = []Alarm{{"sender_stopped", "nothing is sent"}, {"staff_chat_dead", "unblock the bot"}}
+		calls := e.runFor(time.Hour)
 		if len(calls) != 2 {
 			t.Fatalf("calls %v", calls)
 		}
@@ -93,35 +93,35 @@ func TestAnAlarmIsToldOnceAndStopsTheHeartbeat(t *testing.T) {
 				t.Errorf("call %d: %s, %v", i, calls[i], err)
 			}
 		}
-		w.alarms = nil
-		if calls := w.runFor(59 * time.Second); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET") {
+		e.alarms = nil
+		if calls := e.runFor(59 * time.Second); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET") {
 			t.Errorf("after the alarms: %v", calls)
 		}
-		w.alarms = []Alarm{{"sender_stopped", "again"}}
-		if calls := w.runFor(time.Hour); len(calls) != 1 {
+		e.alarms = []Alarm{{"sender_stopped", "again"}}
+		if calls := e.runFor(time.Hour); len(calls) != 1 {
 			t.Errorf("the second time: %v", calls)
 		}
 	})
 }
 
 func TestAnAlarmThatNobodyTookIsRepeatedAndLoggedOnce(t *testing.T) {
-	inTower(t, func(w *tower) {
+	inEnv(t, func(e *env) {
 		for _, fail := range []func() (int, error){
 			func() (int, error) { return http.StatusBadGateway, nil },
 			func() (int, error) { return 0, errors.New("dial ops.example/alert/s3cret: refused") },
 		} {
-			w.answers, w.alarms = fail, []Alarm{{"disk_full", "make room"}}
-			if calls := w.runFor(10*time.Minute + time.Second); len(calls) != 11 {
+			e.answers, e.alarms = fail, []Alarm{{"disk_full", "make room"}}
+			if calls := e.runFor(10*time.Minute + time.Second); len(calls) != 11 {
 				t.Errorf("%d tries in ten minutes", len(calls))
 			}
-			w.answers = func() (int, error) { return http.StatusNoContent, nil }
-			if calls := w.runFor(10 * time.Minute); len(calls) != 1 {
+			e.answers = func() (int, error) { return http.StatusNoContent, nil }
+			if calls := e.runFor(10 * time.Minute); len(calls) != 1 {
 				t.Errorf("when it works again: %v", calls)
 			}
-			w.alarms = nil
-			w.runFor(time.Second)
+			e.alarms = nil
+			e.runFor(time.Second)
 		}
-		log := w.log.String()
+		log := e.log.String()
 		if n := strings.Count(log, "alert address cannot be reached"); n != 2 {
 			t.Errorf("%d lines for two failures\n%s", n, log)
 		}
@@ -132,9 +132,9 @@ func TestAnAlarmThatNobodyTookIsRepeatedAndLoggedOnce(t *testing.T) {
 }
 
 func TestWhatCannotBeLookedAtIsAnAlarm(t *testing.T) {
-	inTower(t, func(w *tower) {
-		w.broken = fmt.Errorf("locked")
-		if calls := w.runFor(59 * time.Second); len(calls) != 1 || !strings.Contains(calls[0], "database_unreadable") {
+	inEnv(t, func(e *env) {
+		e.broken = fmt.Errorf("locked")
+		if calls := e.runFor(59 * time.Second); len(calls) != 1 || !strings.Contains(calls[0], "database_unreadable") {
 			t.Errorf("calls %v", calls)
 		}
 	})

@@ -1,10 +1,10 @@
-// Package lookout tells somebody outside how the service is: one POST for each alarm when it
-// begins, and a sign of life each minute while there is none.
+// Package alerts calls two addresses outside: it makes one POST for each alarm when that begins, and
+// one GET, the heartbeat, each minute while there is none.
 //
-// It owns when to call and whom it could not reach. It does not own what an alarm is: whoever runs
-// it – the holder of the sender's lock – passes in the look that finds them. Its addresses often
-// hold a token, so none of them is ever in a log.
-package lookout
+// It owns when to call and which address could not be reached. It does not own what an alarm is:
+// whoever runs it – the holder of the sender's lock – passes in the function that finds them. The
+// addresses often hold a token, so none of them is ever in a log.
+package alerts
 
 import (
 	"bytes"
@@ -27,32 +27,32 @@ type Alarm struct {
 }
 
 const (
-	// lookEvery is how often alarms are looked for.
-	lookEvery = 5 * time.Second
-	// beatEvery is how often a sign of life is given, and an alarm repeated that nobody took.
+	// checkEvery is how often alarms are looked for.
+	checkEvery = 5 * time.Second
+	// beatEvery is how often the heartbeat is sent, and an alarm repeated that nobody took.
 	beatEvery = time.Minute
 	// callFor bounds one call.
 	callFor = 10 * time.Second
 )
 
-// Options are what a Lookout needs. Without an address its calls are left out.
+// Options are what a Monitor needs. Without an address its calls are left out.
 type Options struct {
 	AlertURL     string
 	HeartbeatURL string
-	// Look finds the alarms there are at present. An error counts as an alarm of its own.
-	Look func(context.Context) ([]Alarm, error)
+	// Find returns the alarms there are at present. An error counts as an alarm of its own.
+	Find func(context.Context) ([]Alarm, error)
 	Log  *slog.Logger
 	// Transport replaces the way to the network in tests.
 	Transport http.RoundTripper
 }
 
-// Lookout looks out. Only one may run for a service.
-type Lookout struct {
+// Monitor looks for alarms and makes the calls. Only one may run for a service.
+type Monitor struct {
 	Options
 	client *http.Client
 	alarms map[string]*known // by code
-	beat   time.Time         // when the last sign of life was given
-	deaf   map[string]bool   // whom we could not reach the last time, as the log knows
+	beat   time.Time         // when the last heartbeat was sent
+	failed map[string]bool   // the addresses that could not be reached the last time, by name
 }
 
 // known is an alarm that is on.
@@ -61,23 +61,23 @@ type known struct {
 	tried time.Time
 }
 
-// New returns a lookout.
-func New(o Options) *Lookout {
-	return &Lookout{
+// New returns a monitor that does not run yet.
+func New(o Options) *Monitor {
+	return &Monitor{
 		Options: o, client: &http.Client{Transport: o.Transport, Timeout: callFor},
-		alarms: map[string]*known{}, deaf: map[string]bool{},
+		alarms: map[string]*known{}, failed: map[string]bool{},
 	}
 }
 
-// Run looks out until ctx ends. Without any address it has nothing to do.
-func (l *Lookout) Run(ctx context.Context) {
-	if l.AlertURL == "" && l.HeartbeatURL == "" {
+// Run looks for alarms until ctx ends. Without any address it has nothing to do.
+func (m *Monitor) Run(ctx context.Context) {
+	if m.AlertURL == "" && m.HeartbeatURL == "" {
 		return
 	}
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()
 	for {
-		l.look(ctx)
+		m.check(ctx)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -86,47 +86,47 @@ func (l *Lookout) Run(ctx context.Context) {
 	}
 }
 
-// look looks once and tells what is new.
-func (l *Lookout) look(ctx context.Context) {
-	found, err := l.Look(ctx)
+// check looks once and tells what is new.
+func (m *Monitor) check(ctx context.Context) {
+	found, err := m.Find(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		l.Log.Error("cannot look for alarms", "err", err)
+		m.Log.Error("cannot look for alarms", "err", err)
 		found = append(found, Alarm{"database_unreadable", "the database cannot be read; `notifier doctor` looks for the cause"})
 	}
 	on := map[string]bool{}
 	for _, a := range found {
 		on[a.Code] = true
-		l.raise(ctx, a)
+		m.raise(ctx, a)
 	}
-	for code := range l.alarms {
+	for code := range m.alarms {
 		if !on[code] {
-			delete(l.alarms, code)
-			l.Log.Info("the alarm is over", "alarm", code)
+			delete(m.alarms, code)
+			m.Log.Info("the alarm is over", "alarm", code)
 		}
 	}
-	if now := time.Now(); len(found) == 0 && now.Sub(l.beat) >= beatEvery {
-		l.beat = now
-		l.call(ctx, "heartbeat", http.MethodGet, l.HeartbeatURL, nil)
+	if now := time.Now(); len(found) == 0 && now.Sub(m.beat) >= beatEvery {
+		m.beat = now
+		m.call(ctx, "heartbeat", http.MethodGet, m.HeartbeatURL, nil)
 	}
 }
 
 // raise tells of an alarm until it was told once.
-func (l *Lookout) raise(ctx context.Context, a Alarm) {
-	k := l.alarms[a.Code]
+func (m *Monitor) raise(ctx context.Context, a Alarm) {
+	k := m.alarms[a.Code]
 	if k == nil {
 		k = &known{}
-		l.alarms[a.Code] = k
-		l.Log.Warn("alarm", "alarm", a.Code)
+		m.alarms[a.Code] = k
+		m.Log.Warn("alarm", "alarm", a.Code)
 	}
 	now := time.Now()
 	if k.told || (!k.tried.IsZero() && now.Sub(k.tried) < beatEvery) {
 		return
 	}
 	k.tried = now
-	k.told = l.call(ctx, "alert", http.MethodPost, l.AlertURL, struct {
+	k.told = m.call(ctx, "alert", http.MethodPost, m.AlertURL, struct {
 		Service string `json:"service"`
 		Alarm
 		At time.Time `json:"at"`
@@ -134,22 +134,22 @@ func (l *Lookout) raise(ctx context.Context, a Alarm) {
 }
 
 // call makes a call and says whether it was taken. That it was not is logged once, until it is again.
-func (l *Lookout) call(ctx context.Context, what, method, address string, body any) bool {
+func (m *Monitor) call(ctx context.Context, what, method, address string, body any) bool {
 	if address == "" {
 		return true
 	}
-	err := l.do(ctx, method, address, body)
+	err := m.do(ctx, method, address, body)
 	switch {
-	case err == nil && l.deaf[what]:
-		l.Log.Info("the "+what+" address is reached again", "what", what)
-	case err != nil && !l.deaf[what] && ctx.Err() == nil:
-		l.Log.Warn("the "+what+" address cannot be reached", "err", err)
+	case err == nil && m.failed[what]:
+		m.Log.Info("the "+what+" address is reached again", "what", what)
+	case err != nil && !m.failed[what] && ctx.Err() == nil:
+		m.Log.Warn("the "+what+" address cannot be reached", "err", err)
 	}
-	l.deaf[what] = err != nil
+	m.failed[what] = err != nil
 	return err == nil
 }
 
-func (l *Lookout) do(ctx context.Context, method, address string, body any) error {
+func (m *Monitor) do(ctx context.Context, method, address string, body any) error {
 	var content io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -165,7 +165,7 @@ func (l *Lookout) do(ctx context.Context, method, address string, body any) erro
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	response, err := l.client.Do(r)
+	response, err := m.client.Do(r)
 	if err != nil {
 		return withoutAddress(err)
 	}
