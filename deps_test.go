@@ -45,7 +45,7 @@ var rooms = map[string]room{
 	},
 	"internal/telegram/sandbox": {},
 	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/syntax"}},
-	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
+	"internal/bot": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
 		"internal/telegram", "internal/telegram/updates"}},
 	"internal/alerts": {},
 	"internal/httpapi": {
@@ -54,7 +54,7 @@ var rooms = map[string]room{
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
 	},
 	"cmd/notifier": {
-		rooms: []string{".", "internal/config", "internal/conversation", "internal/database", "internal/httpapi", "internal/idempotency",
+		rooms: []string{".", "internal/config", "internal/bot", "internal/database", "internal/httpapi", "internal/idempotency",
 			"internal/alerts", "internal/orders", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/ratelimit", "internal/telegram/sandbox",
 			"internal/telegram/syntax", "internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/lmittmann/tint", "github.com/prometheus/client_golang",

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"notifier/internal/bot"
 	"notifier/internal/config"
-	"notifier/internal/conversation"
 	"notifier/internal/database"
 	"notifier/internal/httpapi"
 	"notifier/internal/telegram"
@@ -42,10 +42,10 @@ func (h *house) addEars(client *telegram.Client) error {
 	e := &ears{
 		inbox: updates.NewInbox(updates.InboxOptions{
 			DB: h.db, Client: client, Log: h.log, Committed: h.wake,
-			Listener: conversation.New(conversation.Options{Outbox: h.box, Orders: h.book, StaffChat: h.StaffChatID}),
+			Handler: bot.New(bot.Options{Outbox: h.box, Orders: h.book, StaffChat: h.StaffChatID}),
 			Received: func(k updates.Kind) { h.metrics.Received(string(k)) },
 		}),
-		menu: &updates.MenuKeeper{DB: h.db, Store: h.box, Client: client, Menu: conversation.Menu(h.Locale), Log: h.log},
+		menu: &updates.MenuKeeper{DB: h.db, Store: h.box, Client: client, Menu: bot.Menu(h.Locale), Log: h.log},
 	}
 	h.ears = e
 	if h.Updates == config.UpdatesPolling {

@@ -44,7 +44,7 @@ func TestUP3AnUpdateThatComesAgainAfterAKillHasOneEffect(t *testing.T) {
 			must(t, r.sandbox.Start(801, "abc"))
 			ctx, kill := context.WithCancel(context.Background())
 			defer kill()
-			r.effect = func(Act) error {
+			r.effect = func(Event) error {
 				kill()
 				if strings.HasPrefix(died, "before") {
 					return errors.New("killed")
@@ -256,7 +256,7 @@ func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
 			must(t, r.sandbox.Write(801+chat, "x"))
 		}
 		fails := 3
-		r.effect = func(a Act) error {
+		r.effect = func(a Event) error {
 			if a.Chat == 802 && fails > 0 {
 				fails--
 				return errDiskFull
@@ -277,12 +277,12 @@ func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
 }
 
 func TestAnEffectThatAlwaysFailsIsSetAside(t *testing.T) {
-	for name, effect := range map[string]func(a Act) error{
-		"error": func(a Act) error { return errors.New("never") },
-		"panic": func(a Act) error { panic("hush") },
+	for name, effect := range map[string]func(a Event) error{
+		"error": func(a Event) error { return errors.New("never") },
+		"panic": func(a Event) error { panic("hush") },
 	} {
 		inRoom(t, func(r *room) {
-			r.effect = func(a Act) error {
+			r.effect = func(a Event) error {
 				if a.Chat == 801 {
 					return effect(a)
 				}

@@ -58,14 +58,14 @@ func updateID(raw []byte) (int64, bool) {
 
 // read says what an update tells. username is the bot's name; empty when it is not known yet. The
 // shapes are those of https://core.telegram.org/bots/api#update.
-func read(raw []byte, username string) Act {
+func read(raw []byte, username string) Event {
 	update := object(raw)
 	if update == nil {
-		return Act{Kind: Unreadable}
+		return Event{Kind: Unreadable}
 	}
 	for _, known := range []struct {
 		name string
-		read func(members, string) Act
+		read func(members, string) Event
 	}{
 		{"message", readMessage},
 		{"my_chat_member", readMembership},
@@ -77,21 +77,21 @@ func read(raw []byte, username string) Act {
 		}
 		m := object(content)
 		if m == nil {
-			return Act{Kind: Unreadable}
+			return Event{Kind: Unreadable}
 		}
 		return known.read(m, username)
 	}
-	return Act{Kind: Ignored}
+	return Event{Kind: Ignored}
 }
 
 // chatIn fills in where and when something happened, and to whom.
-func chatIn(m members, who members) (Act, bool) {
+func chatIn(m members, who members) (Event, bool) {
 	chat := m.in("chat")
 	id, ok := chat.number("id")
 	if !ok || !syntax.IsChatID(id) {
-		return Act{Kind: Unreadable}, false
+		return Event{Kind: Unreadable}, false
 	}
-	a := Act{Chat: id, Private: id > 0, Language: languageOf(who), At: date(m)}
+	a := Event{Chat: id, Private: id > 0, Language: languageOf(who), At: date(m)}
 	if kind := chat.text("type"); kind != "" {
 		a.Private = kind == "private"
 	}
@@ -116,7 +116,7 @@ func date(m members) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-func readMessage(m members, username string) Act {
+func readMessage(m members, username string) Event {
 	a, ok := chatIn(m, m.in("from"))
 	if !ok {
 		return a
@@ -151,7 +151,7 @@ func readMessage(m members, username string) Act {
 
 // readMembership reads what has become of the bot in a chat. In private chats it comes for a block
 // and its end only; "kicked" also says that the person has deleted the chat.
-func readMembership(m members, _ string) Act {
+func readMembership(m members, _ string) Event {
 	a, ok := chatIn(m, m.in("from"))
 	if !ok {
 		return a
@@ -186,10 +186,10 @@ func readMembership(m members, _ string) Act {
 
 // readPress reads a pressed button. One below a message that was sent elsewhere has no chat; it is
 // answered and means nothing more.
-func readPress(m members, _ string) Act {
+func readPress(m members, _ string) Event {
 	a, ok := chatIn(m.in("message"), m.in("from"))
 	if !ok {
-		a = Act{}
+		a = Event{}
 	}
 	a.Kind, a.callback = Press, m.text("id")
 	if a.Chat == 0 {

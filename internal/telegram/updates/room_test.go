@@ -37,7 +37,7 @@ type room struct {
 	poller  *Poller
 	hold    error
 	// effect may fail or panic in the place of the listener.
-	effect   func(Act) error
+	effect   func(Event) error
 	received []Kind
 	// hook is where the webhook leads; nil: nobody is there.
 	hook http.Handler
@@ -107,7 +107,7 @@ func (r *room) open() {
 		r.t.Fatal(err)
 	}
 	r.inbox = NewInbox(InboxOptions{
-		DB: db, Listener: r, Client: r.client, Received: func(k Kind) { r.received = append(r.received, k) },
+		DB: db, Handler: r, Client: r.client, Received: func(k Kind) { r.received = append(r.received, k) },
 	})
 	r.poller = NewPoller(PollerOptions{Client: r.client, Inbox: r.inbox, Hold: func(context.Context) error { return r.hold }})
 }
@@ -133,8 +133,8 @@ func (r *room) write(fn func(database.Tx) error) {
 	}
 }
 
-// Hear implements Listener.
-func (r *room) Hear(tx database.Tx, _ time.Time, a Act) error {
+// Handle implements Listener.
+func (r *room) Handle(tx database.Tx, _ time.Time, a Event) error {
 	_, err := tx.Exec(`INSERT INTO heard (kind, chat, token) VALUES (?, ?, ?)`, a.Kind, a.Chat, a.Token)
 	if err == nil && r.effect != nil {
 		err = r.effect(a)

@@ -127,7 +127,7 @@ func TestUP3TheSameUpdateTwice(t *testing.T) {
 func TestUP3AStorageFailureIsAnErrorAndTheNextTryWorks(t *testing.T) {
 	inRoom(t, func(r *room) {
 		h := r.webhook()
-		r.effect = func(Act) error { return errDiskFull }
+		r.effect = func(Event) error { return errDiskFull }
 		for range 20 {
 			w := post(h, words(1, 801), rightSecret)
 			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
@@ -198,7 +198,7 @@ func TestTheSandboxDeliversToTheWebhook(t *testing.T) {
 		r.hook = r.webhook()
 		must(t, r.webhook().SetUp(context.Background()))
 		fails := 2
-		r.effect = func(Act) error {
+		r.effect = func(Event) error {
 			if fails--; fails >= 0 {
 				return errDiskFull
 			}

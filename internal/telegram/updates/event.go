@@ -9,7 +9,7 @@ import (
 // Kind says what somebody did. The words are stored, and counted in metrics.
 type Kind string
 
-// The kinds of acts.
+// The kinds of events.
 const (
 	Start      Kind = "start"      // pressed Start or wrote /start, with or without a token
 	Help       Kind = "help"       // wrote /help
@@ -31,8 +31,8 @@ func Kinds() []Kind {
 	return []Kind{Start, Help, Orders, Stop, Words, Press, Blocked, Unblocked, Joined, Left, Moved, Ignored, Unreadable}
 }
 
-// Act is what an update says that somebody did.
-type Act struct {
+// Event is what an update says that somebody did.
+type Event struct {
 	Kind Kind
 	Chat int64 // where; never 0, but with Ignored and Unreadable
 	// Private: the chat is one person's with the bot, not a group.
@@ -50,9 +50,9 @@ type Act struct {
 	callback string // the id under which a pressed button waits for an answer
 }
 
-// Listener does what follows from an act.
-type Listener interface {
-	// Hear is called once for each act but the ignored and unreadable ones, in the transaction that
+// Handler does what follows from an event.
+type Handler interface {
+	// Handle is called once for each event but the ignored and unreadable ones, in the transaction that
 	// stores its update. An error undoes both, and the update comes again.
-	Hear(tx database.Tx, now time.Time, a Act) error
+	Handle(tx database.Tx, now time.Time, a Event) error
 }
