@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+
+	"notifier/internal/app"
 )
 
 // asking is part of every verb that asks the API in this process.
@@ -41,16 +43,16 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 			return err
 		}
 	}
-	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	service, err := app.New(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer service.Close()
 	var nameless error
 	if q.named {
-		nameless = h.learnName(ctx)
+		nameless = service.LearnName(ctx)
 	}
-	body, err := q.of(ctx, h.local())
+	body, err := q.of(ctx, service.Local())
 	if err != nil {
 		var usage *codedError
 		if errors.As(err, &usage) {

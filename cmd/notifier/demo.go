@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"notifier/internal/app"
 	"notifier/internal/config"
-	"notifier/internal/httpapi"
 	"notifier/internal/secret"
 	"notifier/internal/telegram/sandbox"
 )
@@ -41,12 +41,12 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	s := demoSettings(filepath.Join(dir, "demo.db"), service, bots)
-	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	a, err := app.New(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	if _, err := h.addSender(false); err != nil {
+	defer a.Close()
+	if err := a.AddSender(false); err != nil {
 		return err
 	}
 	box := sandbox.New(sandbox.Options{})
@@ -54,7 +54,7 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return serveSandbox(ctx, bots, box) })
-	all.Go(func() error { return h.serve(ctx, door{service, httpapi.NewServer(h.api, h.log)}) })
+	all.Go(func() error { return a.ServeAt(ctx, service) })
 	all.Go(func() error {
 		err := t.tell(ctx)
 		if err != nil && ctx.Err() != nil {

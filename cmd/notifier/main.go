@@ -16,6 +16,7 @@ import (
 	"syscall"
 	_ "time/tzdata" // cron lines know their time zone on any machine
 
+	"notifier/internal/app"
 	"notifier/internal/config"
 
 	"github.com/alecthomas/kong"
@@ -120,8 +121,12 @@ func (p *program) fail(err error) int {
 	}
 	fmt.Fprintf(p.stderr, "notifier: %v\n", err)
 	var coded *codedError
-	if errors.As(err, &coded) {
+	var left *app.WorkLeftError
+	switch {
+	case errors.As(err, &coded):
 		return coded.code
+	case errors.As(err, &left):
+		return exitWorkLeft
 	}
 	return exitFailure
 }

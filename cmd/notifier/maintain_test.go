@@ -146,14 +146,3 @@ func TestHealthAsksTheRunningService(t *testing.T) {
 	c.want(0, `"status":"degraded"`, "health", "--url", s.url, "--json")
 	c.want(exitFailure, "not notifier", "health", "--url", c.boxURL)
 }
-
-func TestWhereAServiceIsAsked(t *testing.T) {
-	for listen, want := range map[string]string{
-		"127.0.0.1:8080": "http://127.0.0.1:8080", ":8080": "http://localhost:8080",
-		"0.0.0.0:80": "http://localhost:80", "[::]:80": "http://localhost:80", "shop.lan:81": "http://shop.lan:81",
-	} {
-		if got := urlOf(listen); got != want {
-			t.Errorf("%s: %s", listen, got)
-		}
-	}
-}

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"notifier/internal/app"
 	"notifier/internal/config"
 	"notifier/internal/database"
-	"notifier/internal/httpapi"
 	"notifier/internal/telegram/sandbox"
 )
 
@@ -242,12 +242,12 @@ func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := newOutput()
-	h, err := build(t.Context(), s, newLog(log, slog.LevelInfo, "text"))
+	a, err := app.New(t.Context(), s, newLog(log, slog.LevelInfo, "text"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.close()
-	if _, err := h.addSender(false); err != nil {
+	defer a.Close()
+	if err := a.AddSender(false); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -256,7 +256,7 @@ func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- h.serve(ctx, door{l, httpapi.NewServer(h.api, h.log)}) }()
+	go func() { ended <- a.ServeAt(ctx, l) }()
 	defer func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -266,7 +266,7 @@ func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 	b.await("") // all is well
 	v := &service{t: t, url: "http://" + l.Addr().String(), out: log, log: log}
 	setRoom := func(pages int) {
-		err := h.db.Write(ctx, func(tx database.Tx) error {
+		err := a.DB().Write(ctx, func(tx database.Tx) error {
 			var set int
 			return tx.QueryRow(fmt.Sprintf("PRAGMA max_page_count = %d", pages)).Scan(&set)
 		})

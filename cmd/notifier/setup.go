@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"notifier/internal/app"
 	"notifier/internal/config"
 	"notifier/internal/outbox"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/syntax"
-	"notifier/internal/telegram/text"
 )
 
 type setupCmd struct{}
@@ -96,12 +96,7 @@ func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 	if _, wrong := syntax.BotID(o.Token); wrong != nil {
 		return "That is no token: " + wrong.Error() + ".", nil //nolint:nilerr // the reason is told to who typed it
 	}
-	texts, err := text.New(text.Options{Locale: o.Locale})
-	if err != nil {
-		return "", &config.Error{Name: "NOTIFIER_LOCALE", Reason: err.Error()}
-	}
-	h := &house{Settings: o.WithToken(o.Token), texts: texts} // the one that was typed
-	if o.client, err = h.connect(); err != nil {
+	if o.client, err = app.NewClient(o.WithToken(o.Token)); err != nil { // with the one that was typed
 		return "", err
 	}
 	a := o.client.Identify(ctx)

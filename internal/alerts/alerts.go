@@ -39,8 +39,8 @@ const (
 type Options struct {
 	AlertURL     string
 	HeartbeatURL string
-	// Find returns the alarms there are at present. An error counts as an alarm of its own.
-	Find func(context.Context) ([]Alarm, error)
+	// Find returns the alarms there are at present.
+	Find func(context.Context) []Alarm
 	Log  *slog.Logger
 	// Transport replaces the way to the network in tests.
 	Transport http.RoundTripper
@@ -88,13 +88,9 @@ func (m *Monitor) Run(ctx context.Context) {
 
 // check looks once and tells what is new.
 func (m *Monitor) check(ctx context.Context) {
-	found, err := m.Find(ctx)
+	found := m.Find(ctx)
 	if ctx.Err() != nil {
 		return
-	}
-	if err != nil {
-		m.Log.Error("cannot look for alarms", "err", err)
-		found = append(found, Alarm{"database_unreadable", "the database cannot be read; `notifier doctor` looks for the cause"})
 	}
 	on := map[string]bool{}
 	for _, a := range found {

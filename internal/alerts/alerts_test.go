@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 type env struct {
 	*Monitor
 	alarms  []Alarm
-	broken  error
 	calls   []string // method, path and body
 	at      []time.Time
 	answers func() (int, error)
@@ -31,7 +29,7 @@ func inEnv(t *testing.T, test func(e *env)) {
 		e := &env{answers: func() (int, error) { return http.StatusOK, nil }}
 		e.Monitor = New(Options{
 			AlertURL: "https://ops.example/alert/s3cret", HeartbeatURL: "https://beat.example/s3cret",
-			Find:      func(context.Context) ([]Alarm, error) { return e.alarms, e.broken },
+			Find:      func(context.Context) []Alarm { return e.alarms },
 			Log:       slog.New(slog.NewTextHandler(&e.log, nil)),
 			Transport: e,
 		})
@@ -127,15 +125,6 @@ func TestAnAlarmThatNobodyTookIsRepeatedAndLoggedOnce(t *testing.T) {
 		}
 		if strings.Contains(log, "s3cret") {
 			t.Errorf("an address is in the log\n%s", log)
-		}
-	})
-}
-
-func TestWhatCannotBeLookedAtIsAnAlarm(t *testing.T) {
-	inEnv(t, func(e *env) {
-		e.broken = fmt.Errorf("locked")
-		if calls := e.runFor(59 * time.Second); len(calls) != 1 || !strings.Contains(calls[0], "database_unreadable") {
-			t.Errorf("calls %v", calls)
 		}
 	})
 }

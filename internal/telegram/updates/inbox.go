@@ -34,9 +34,9 @@ var ErrNoID = errors.New("an update without an update_id")
 
 // InboxOptions are what an Inbox needs.
 type InboxOptions struct {
-	DB       *database.DB
+	DB      *database.DB
 	Handler Handler
-	Client   *telegram.Client // answers buttons that were pressed, and knows the bot's name
+	Client  *telegram.Client // answers buttons that were pressed, and knows the bot's name
 	// Committed is called after an update was stored that may have had an effect; nil: nobody is.
 	Committed func()
 	// Received is told of each update and what it was, repetitions aside; nil: nobody is.

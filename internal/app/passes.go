@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -26,18 +26,18 @@ const (
 )
 
 // passes makes one pass, or as many as it takes, and says what is left then.
-func (c *dispatchCmd) passes(ctx context.Context, out io.Writer, h *house, d *outbox.Dispatcher) error {
+func (a *App) passes(ctx context.Context, untilEmpty bool, out io.Writer) error {
 	var sent, ended int
 	progress := time.Now()
 	for {
-		r, err := d.Dispatch(ctx)
+		r, err := a.sender.Load().Dispatch(ctx)
 		sent, ended = sent+r.Sent, ended+r.Ended
 		now := time.Now()
 		if r.Attempts > 0 {
 			progress = now
 		}
-		if c.UntilEmpty && (now.Sub(progress) < idleLimit || errors.Is(err, outbox.ErrGated)) {
-			wait, err := h.untilNext(ctx, now, r, err)
+		if untilEmpty && (now.Sub(progress) < idleLimit || errors.Is(err, outbox.ErrGated)) {
+			wait, err := a.untilNext(ctx, now, r, err)
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func (c *dispatchCmd) passes(ctx context.Context, out io.Writer, h *house, d *ou
 			}
 		}
 		fmt.Fprintf(out, "%d sent, %d ended otherwise.\n", sent, ended)
-		return h.workLeft(ctx, r, err)
+		return a.workLeft(ctx, r, err)
 	}
 }
 
@@ -64,7 +64,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // untilNext is how long to wait before another pass may find something to do; 0 when none will for
 // a while. A wait that Telegram asked for is waited out, however long it is.
-func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, err error) (time.Duration, error) {
+func (a *App) untilNext(ctx context.Context, now time.Time, r outbox.Report, err error) (time.Duration, error) {
 	wait := max(idleWait, r.Next.Sub(now))
 	switch {
 	case errors.Is(err, outbox.ErrGated) && !r.Next.IsZero():
@@ -74,7 +74,7 @@ func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, e
 	case err != nil || ctx.Err() != nil:
 		return 0, nil //nolint:nilerr // what ended the pass is told by its caller
 	}
-	due, errDue := h.dueBy(ctx, now.Add(soonAgain))
+	due, errDue := a.dueBy(ctx, now.Add(soonAgain))
 	if errDue != nil || !due {
 		return 0, errDue
 	}
@@ -82,10 +82,10 @@ func (h *house) untilNext(ctx context.Context, now time.Time, r outbox.Report, e
 }
 
 // dueBy says whether a message that has a chat is due then, whether or not something holds up all.
-func (h *house) dueBy(ctx context.Context, then time.Time) (bool, error) {
+func (a *App) dueBy(ctx context.Context, then time.Time) (bool, error) {
 	var due time.Time
-	err := h.db.Read(ctx, func(tx database.Tx) (err error) {
-		due, err = h.box.OldestDue(tx, then)
+	err := a.db.Read(ctx, func(tx database.Tx) (err error) {
+		due, err = a.box.OldestDue(tx, then)
 		return err
 	})
 	return !due.IsZero(), err
@@ -93,20 +93,20 @@ func (h *house) dueBy(ctx context.Context, then time.Time) (bool, error) {
 
 // workLeft says what is left to send after the last pass, and why. The database knows: a pass that
 // could not begin has counted nothing.
-func (h *house) workLeft(ctx context.Context, r outbox.Report, err error) error {
+func (a *App) workLeft(ctx context.Context, r outbox.Report, err error) error {
 	if err != nil && !outbox.Held(err) {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // the end was asked for; to say what is left takes no time
-	due, errDue := h.dueBy(ctx, time.Now().Add(soonLeft))
+	due, errDue := a.dueBy(ctx, time.Now().Add(soonLeft))
 	if errDue != nil || !due {
 		return errDue
 	}
-	reason, errReason := h.whyLeft(ctx, err)
+	reason, errReason := a.whyLeft(ctx, err)
 	if errReason != nil {
 		return errReason
 	}
-	return &codedError{exitWorkLeft, fmt.Errorf("work remains%s: %s", forSo(r.Due), reason)}
+	return &WorkLeftError{fmt.Errorf("work remains%s: %s", forSo(r.Due), reason)}
 }
 
 // forSo says for how many recipients, when that is known.
@@ -121,15 +121,15 @@ func forSo(recipients int) string {
 }
 
 // whyLeft says why what is due was not sent.
-func (h *house) whyLeft(ctx context.Context, err error) (string, error) {
+func (a *App) whyLeft(ctx context.Context, err error) (string, error) {
 	now := time.Now()
 	var status outbox.SenderStatus
 	var message string
-	errRead := h.db.Read(ctx, func(tx database.Tx) (e error) {
-		if status, e = h.box.Status(tx, now); e != nil {
+	errRead := a.db.Read(ctx, func(tx database.Tx) (e error) {
+		if status, e = a.box.Status(tx, now); e != nil {
 			return e
 		}
-		message, e = h.whyOne(tx, now)
+		message, e = a.whyOne(tx, now)
 		return e
 	})
 	switch {
@@ -154,14 +154,14 @@ const looksBack = 100
 var notDue = []string{outbox.WaitsLink, outbox.WaitsPlan, outbox.WaitsEarlier}
 
 // whyOne says what a message waits for that comes next.
-func (h *house) whyOne(tx database.Tx, now time.Time) (string, error) {
+func (a *App) whyOne(tx database.Tx, now time.Time) (string, error) {
 	const meanwhile = "more has become due meanwhile"
-	waiting, err := h.box.Messages(tx, outbox.Filter{State: outbox.Pending, Limit: looksBack})
+	waiting, err := a.box.Messages(tx, outbox.Filter{State: outbox.Pending, Limit: looksBack})
 	if err != nil {
 		return "", err
 	}
 	for _, m := range slices.Backward(waiting) { // the oldest first
-		e, err := h.box.Explain(tx, now, m.ID)
+		e, err := a.box.Explain(tx, now, m.ID)
 		switch {
 		case err != nil:
 			return "", err
