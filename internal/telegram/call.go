@@ -68,7 +68,7 @@ func (c *Client) Call(ctx context.Context, r Request) Reply {
 		x.limit = r.MaxBody
 	}
 	if req, err := c.request(ctx, key, r); err == nil { // its error would hold the address
-		if resp, err := c.seam.Do(req); err == nil {
+		if resp, err := c.recorder.Do(req); err == nil {
 			_ = resp.Body.Close() // it is in the facts
 		}
 	}

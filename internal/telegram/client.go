@@ -43,7 +43,7 @@ type Options struct {
 // called side by side.
 type Client struct {
 	keyring  *keyring
-	seam     *seam
+	recorder     *httpRecorder
 	timeout  time.Duration
 	render   Renderer
 	username atomic.Pointer[string]
@@ -63,12 +63,12 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSeam(o.Transport)
+	s := newHTTPRecorder(o.Transport)
 	k, err := newKeyring(o.Token, base, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{keyring: k, seam: s, timeout: o.Timeout, render: o.Render}, nil
+	return &Client{keyring: k, recorder: s, timeout: o.Timeout, render: o.Render}, nil
 }
 
 func baseURL(text string) (string, error) {
@@ -134,7 +134,7 @@ func (c *Client) Touch(ctx context.Context, address string) outbox.Answer {
 }
 
 // Close drops the idle connections. Calls in flight are not disturbed.
-func (c *Client) Close() { c.seam.client.CloseIdleConnections() }
+func (c *Client) Close() { c.recorder.client.CloseIdleConnections() }
 
 // call makes one call through the library and judges it by its facts alone: the library's own
 // error hides status and headers, and can be one although the message was taken.

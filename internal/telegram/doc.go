@@ -1,6 +1,6 @@
 // Package telegram carries messages to Telegram through the Bot API.
 //
-// It owns two things. The HTTP seam below the Bot API library notes what really happened to one
+// It owns two things. The HTTP recorder below the Bot API library notes what really happened to one
 // call: whether a byte of it may have left, which answer came, and whether that answer was whole
 // (exchange.go, transport.go, facts.go). Classify turns those facts into a verdict, and nothing
 // else in the program reads an answer of Telegram (classify.go).

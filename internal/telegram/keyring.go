@@ -23,7 +23,7 @@ type key struct {
 type keyring struct {
 	read  func() (secret.Value, error)
 	base  string
-	seam  *seam
+	recorder  *httpRecorder
 	botID string
 
 	mu    sync.Mutex
@@ -31,7 +31,7 @@ type keyring struct {
 	stale bool
 }
 
-func newKeyring(read func() (secret.Value, error), base string, s *seam) (*keyring, error) {
+func newKeyring(read func() (secret.Value, error), base string, s *httpRecorder) (*keyring, error) {
 	token, err := read()
 	if err != nil {
 		return nil, fmt.Errorf("read the bot token: %w", err)
@@ -40,7 +40,7 @@ func newKeyring(read func() (secret.Value, error), base string, s *seam) (*keyri
 	if err != nil {
 		return nil, err
 	}
-	k := &keyring{read: read, base: base, seam: s, botID: id}
+	k := &keyring{read: read, base: base, recorder: s, botID: id}
 	k.inUse, err = k.cut(token)
 	return k, err
 }
@@ -50,7 +50,7 @@ func (k *keyring) cut(token secret.Value) (*key, error) {
 	b, err := bot.New(token.Reveal(),
 		bot.WithServerURL(k.base),
 		bot.WithSkipGetMe(), // nobody is asked before the database knows which bot this is
-		bot.WithHTTPClient(time.Minute, k.seam),
+		bot.WithHTTPClient(time.Minute, k.recorder),
 		bot.WithErrorsHandler(func(error) {}),
 	)
 	if err != nil {
