@@ -16,10 +16,10 @@ import (
 	"syscall"
 	_ "time/tzdata" // cron lines know their time zone on any machine
 
+	"github.com/alecthomas/kong"
+
 	"notifier/internal/app"
 	"notifier/internal/config"
-
-	"github.com/alecthomas/kong"
 )
 
 func main() {

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"notifier/internal/secret"
-	"notifier/internal/telegram/syntax"
-
 	"github.com/caarlos0/env/v11"
 	"github.com/joho/godotenv"
+
+	"notifier/internal/secret"
+	"notifier/internal/telegram/syntax"
 )
 
 // Defaults are those of an empty environment.

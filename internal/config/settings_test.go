@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"notifier/internal/outbox"
-
 	"github.com/google/go-cmp/cmp"
+
+	"notifier/internal/outbox"
 )
 
 // .env.example and the code name the same settings, in the same order, with the same defaults.

@@ -42,11 +42,11 @@ type Options struct {
 // Client speaks to the Bot API for one bot. It implements outbox.Sender, and its methods may be
 // called side by side.
 type Client struct {
-	keyring  *keyring
-	recorder     *httpRecorder
-	timeout  time.Duration
-	render   Renderer
-	username atomic.Pointer[string]
+	credentials *credentials
+	recorder    *httpRecorder
+	timeout     time.Duration
+	render      Renderer
+	username    atomic.Pointer[string]
 }
 
 var _ outbox.Sender = (*Client)(nil)
@@ -64,11 +64,11 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	s := newHTTPRecorder(o.Transport)
-	k, err := newKeyring(o.Token, base, s)
+	k, err := newCredentials(o.Token, base, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{keyring: k, recorder: s, timeout: o.Timeout, render: o.Render}, nil
+	return &Client{credentials: k, recorder: s, timeout: o.Timeout, render: o.Render}, nil
 }
 
 func baseURL(text string) (string, error) {
@@ -139,7 +139,7 @@ func (c *Client) Close() { c.recorder.client.CloseIdleConnections() }
 // call makes one call through the library and judges it by its facts alone: the library's own
 // error hides status and headers, and can be one although the message was taken.
 func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) error) (outbox.Answer, Facts) {
-	key, err := c.keyring.current()
+	key, err := c.credentials.current()
 	if err != nil {
 		return outbox.Answer{Verdict: outbox.BotStopped, Detail: short(err.Error())}, Facts{}
 	}
@@ -159,7 +159,7 @@ func (c *Client) judge(x *exchange, used *key) (outbox.Answer, Facts) {
 	answer := Classify(facts)
 	answer.Detail = used.token.Scrub(answer.Detail)
 	if answer.Verdict == outbox.BotStopped {
-		c.keyring.refused(used)
+		c.credentials.refused(used)
 	}
 	return answer, facts
 }

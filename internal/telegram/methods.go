@@ -98,4 +98,4 @@ func (c *Client) AnswerCallback(ctx context.Context, id string) Reply {
 }
 
 // ID is the bot's id: the digits before the colon of its token.
-func (c *Client) ID() string { return c.keyring.botID }
+func (c *Client) ID() string { return c.credentials.botID }

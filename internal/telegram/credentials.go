@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-telegram/bot"
+
 	"notifier/internal/secret"
 	"notifier/internal/telegram/syntax"
-
-	"github.com/go-telegram/bot"
 )
 
 // key is a token and the library's bot that was made for it. The library cannot change its token
@@ -19,19 +19,19 @@ type key struct {
 	bot   *bot.Bot
 }
 
-// keyring keeps the key in use and asks for the token again when Telegram has refused it.
-type keyring struct {
-	read  func() (secret.Value, error)
-	base  string
-	recorder  *httpRecorder
-	botID string
+// credentials keeps the key in use and asks for the token again when Telegram has refused it.
+type credentials struct {
+	read     func() (secret.Value, error)
+	base     string
+	recorder *httpRecorder
+	botID    string
 
 	mu    sync.Mutex
 	inUse *key
 	stale bool
 }
 
-func newKeyring(read func() (secret.Value, error), base string, s *httpRecorder) (*keyring, error) {
+func newCredentials(read func() (secret.Value, error), base string, s *httpRecorder) (*credentials, error) {
 	token, err := read()
 	if err != nil {
 		return nil, fmt.Errorf("read the bot token: %w", err)
@@ -40,17 +40,17 @@ func newKeyring(read func() (secret.Value, error), base string, s *httpRecorder)
 	if err != nil {
 		return nil, err
 	}
-	k := &keyring{read: read, base: base, recorder: s, botID: id}
-	k.inUse, err = k.cut(token)
-	return k, err
+	c := &credentials{read: read, base: base, recorder: s, botID: id}
+	c.inUse, err = c.newKey(token)
+	return c, err
 }
 
-// cut makes a key for a token.
-func (k *keyring) cut(token secret.Value) (*key, error) {
+// newKey makes a key for a token.
+func (c *credentials) newKey(token secret.Value) (*key, error) {
 	b, err := bot.New(token.Reveal(),
-		bot.WithServerURL(k.base),
+		bot.WithServerURL(c.base),
 		bot.WithSkipGetMe(), // nobody is asked before the database knows which bot this is
-		bot.WithHTTPClient(time.Minute, k.recorder),
+		bot.WithHTTPClient(time.Minute, c.recorder),
 		bot.WithErrorsHandler(func(error) {}),
 	)
 	if err != nil {
@@ -66,38 +66,38 @@ var (
 
 // current is the key for the next call. A refused token is read again first; a new one that
 // belongs to another bot is never used, because the chats we know are not that bot's.
-func (k *keyring) current() (*key, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.stale {
-		return k.inUse, nil
+func (c *credentials) current() (*key, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.stale {
+		return c.inUse, nil
 	}
-	token, err := k.read()
+	token, err := c.read()
 	if err != nil {
 		return nil, errTokenUnreadable
 	}
-	if token == k.inUse.token {
-		k.stale = false
-		return k.inUse, nil
+	if token == c.inUse.token {
+		c.stale = false
+		return c.inUse, nil
 	}
 	id, err := syntax.BotID(token)
 	if err != nil {
 		return nil, errTokenUnreadable
 	}
-	if id != k.botID {
+	if id != c.botID {
 		return nil, errOtherBot
 	}
-	fresh, err := k.cut(token)
+	fresh, err := c.newKey(token)
 	if err != nil {
 		return nil, err
 	}
-	k.inUse, k.stale = fresh, false
+	c.inUse, c.stale = fresh, false
 	return fresh, nil
 }
 
 // refused notes that Telegram does not take this key, unless another one is in use already.
-func (k *keyring) refused(used *key) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.stale = k.stale || used == k.inUse
+func (c *credentials) refused(used *key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stale = c.stale || used == c.inUse
 }
