@@ -83,11 +83,11 @@ func baseURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// Send makes exactly one call of sendMessage for a letter that Compose made.
+// Send makes exactly one call of sendMessage for a message that Compose made.
 func (c *Client) Send(ctx context.Context, address string, l outbox.Letter) outbox.Answer {
-	m, ok := l.(*letter)
+	m, ok := l.(*composed)
 	if !ok {
-		return outbox.Answer{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not a letter for Telegram: %T", l)}
+		return outbox.Answer{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not composed for Telegram: %T", l)}
 	}
 	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.SendMessage(ctx, m.params(address))

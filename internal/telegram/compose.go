@@ -34,23 +34,23 @@ type Unsendable interface {
 	Detail() string
 }
 
-// letter is a composed message.
-type letter struct {
+// composed is a composed message.
+type composed struct {
 	text    string
 	html    bool
 	buttons []Button
 }
 
-// Compose turns a draft into a letter for Send. Its error is a *outbox.Refusal.
+// Compose turns a draft into what Send takes. Its error is a *outbox.Refusal.
 func (c *Client) Compose(d outbox.Draft) (outbox.Letter, error) {
 	rendered, err := c.render(d.Type, d.Payload)
 	if err != nil {
 		return nil, refusal(err)
 	}
 	if d.Plain {
-		return &letter{text: rendered.Plain, buttons: rendered.Buttons}, nil
+		return &composed{text: rendered.Plain, buttons: rendered.Buttons}, nil
 	}
-	return &letter{text: rendered.HTML, html: true, buttons: rendered.Buttons}, nil
+	return &composed{text: rendered.HTML, html: true, buttons: rendered.Buttons}, nil
 }
 
 func refusal(err error) *outbox.Refusal {
@@ -62,7 +62,7 @@ func refusal(err error) *outbox.Refusal {
 }
 
 // params are those of sendMessage (https://core.telegram.org/bots/api#sendmessage).
-func (m *letter) params(address string) *bot.SendMessageParams {
+func (m *composed) params(address string) *bot.SendMessageParams {
 	p := &bot.SendMessageParams{
 		ChatID:             address,
 		Text:               m.text,
