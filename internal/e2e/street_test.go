@@ -108,7 +108,7 @@ func (s *street) invite(customer string) (token string) {
 func (s *street) speaks(locale, customer string) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) error {
-		return s.book.Mention(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
+		return s.book.EnsureCustomer(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
 	})
 }
 

@@ -44,7 +44,7 @@ func (a *API) sendMessage(ctx context.Context, in *sendInput) (*answer[MessageBo
 			return MessageBody{}, "", invalid("/expiresAt", "has passed")
 		}
 		if id := in.Body.CustomerID; id != "" {
-			if err := a.Orders.Mention(tx, now, orders.Mention{ID: id}); err != nil {
+			if err := a.Orders.EnsureCustomer(tx, now, orders.Mention{ID: id}); err != nil {
 				return MessageBody{}, "", err
 			}
 		}

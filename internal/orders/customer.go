@@ -30,21 +30,21 @@ type Mention struct {
 // Recipient is what the outbox calls the customer with this id, wherever their chat is.
 func Recipient(customerID string) string { return outbox.AliasPrefix + customerID }
 
-// Mention makes sure that the customer exists.
-func (b *Book) Mention(tx database.Tx, now time.Time, m Mention) error {
-	_, err := b.mention(tx, now, m)
+// EnsureCustomer makes sure that the customer exists.
+func (b *Book) EnsureCustomer(tx database.Tx, now time.Time, m Mention) error {
+	_, err := b.ensureCustomer(tx, now, m)
 	return err
 }
 
 // Bind makes a chat the customer's. An earlier chat of theirs is replaced, and what waits for
 // them goes to the new one.
 func (b *Book) Bind(tx database.Tx, now time.Time, customerID string, chatID int64) error {
-	_, err := b.mention(tx, now, Mention{ID: customerID, ChatID: chatID})
+	_, err := b.ensureCustomer(tx, now, Mention{ID: customerID, ChatID: chatID})
 	return err
 }
 
-// mention creates the customer at the first mention, and takes over what is new in later ones.
-func (b *Book) mention(tx database.Tx, now time.Time, m Mention) (Customer, error) {
+// ensureCustomer creates the customer at the first mention, and takes over what is new in later ones.
+func (b *Book) ensureCustomer(tx database.Tx, now time.Time, m Mention) (Customer, error) {
 	c := Customer{ID: m.ID}
 	err := tx.QueryRow(`INSERT INTO notifier_customers (id, name, locale, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET

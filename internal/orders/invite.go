@@ -32,7 +32,7 @@ type Invitation struct {
 // Invite makes an invitation for a customer, who is created at the first mention. Earlier ones stay
 // good.
 func (b *Book) Invite(tx database.Tx, now time.Time, customerID string) (Invitation, error) {
-	if err := b.Mention(tx, now, Mention{ID: customerID}); err != nil {
+	if err := b.EnsureCustomer(tx, now, Mention{ID: customerID}); err != nil {
 		return Invitation{}, fmt.Errorf("invite customer %s: %w", customerID, err)
 	}
 	_, err := tx.Exec(`DELETE FROM notifier_links WHERE customer_id = ? AND expires_at < ?`,
