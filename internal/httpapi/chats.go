@@ -85,7 +85,7 @@ type actOnChatInput struct {
 	Nothing
 }
 
-func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
 	address, err := in.address()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*answer[chatB
 	})
 }
 
-func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
 	address, err := in.address()
 	if err != nil {
 		return nil, err
