@@ -157,7 +157,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		f.write(w)
 		return
 	}
-	r, f := takeIn(w, r)
+	r, f := readRequest(w, r)
 	if f != nil {
 		f.write(w)
 		return

@@ -11,7 +11,7 @@ import (
 	"notifier/internal/outbox"
 )
 
-// Metrics are what is counted while it happens. What can be looked up is in [Stock].
+// Metrics are what is counted while it happens. What can be looked up is in [Collector].
 type Metrics struct {
 	enqueued *prometheus.CounterVec
 	attempts *prometheus.CounterVec

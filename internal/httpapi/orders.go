@@ -37,7 +37,7 @@ type placeInput struct {
 	Body placeBody
 }
 
-// KeyHeader lets the header be described; takeIn has read it.
+// KeyHeader lets the header be described; readRequest has read it.
 type KeyHeader struct {
 	Key string `header:"Idempotency-Key" doc:"makes the request safe to repeat: 1 to 255 visible ASCII characters"`
 }

@@ -11,8 +11,8 @@ import (
 	"notifier/internal/outbox"
 )
 
-// Stock are the metrics that are looked up in the database when somebody asks.
-type Stock struct {
+// Collector are the metrics that are looked up in the database when somebody asks.
+type Collector struct {
 	db     *database.DB
 	outbox *outbox.Outbox
 	now    func() time.Time
@@ -20,15 +20,15 @@ type Stock struct {
 	messages, chats, oldest, gates, sender, bytes *prometheus.Desc
 }
 
-// stockPatience bounds how long a scrape waits for a connection.
-const stockPatience = 5 * time.Second
+// collectPatience bounds how long a scrape waits for a connection.
+const collectPatience = 5 * time.Second
 
-// NewStock registers the metrics with r.
-func NewStock(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now func() time.Time) *Stock {
+// NewCollector registers the metrics with r.
+func NewCollector(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now func() time.Time) *Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("notifier_"+name, help, labels, nil)
 	}
-	s := &Stock{
+	c := &Collector{
 		db: db, outbox: o, now: now,
 		messages: desc("messages", "Messages in the outbox.", "state", "reason"),
 		chats:    desc("chats", "Chats of which something is remembered.", "state"),
@@ -37,22 +37,22 @@ func NewStock(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now fu
 		sender:   desc("sender_state", "1 for the state that the sender is in.", "state"),
 		bytes:    desc("database_bytes", "The sizes of the database's files.", "file"),
 	}
-	r.MustRegister(s)
-	return s
+	r.MustRegister(c)
+	return c
 }
 
 // Describe implements prometheus.Collector.
-func (s *Stock) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.messages, s.chats, s.oldest, s.gates, s.sender, s.bytes} {
+func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.messages, c.chats, c.oldest, c.gates, c.sender, c.bytes} {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (s *Stock) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), stockPatience)
+func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectPatience)
 	defer cancel()
-	now := s.now()
+	now := c.now()
 	var (
 		counts outbox.Counts
 		due    time.Time
@@ -60,53 +60,53 @@ func (s *Stock) Collect(ch chan<- prometheus.Metric) {
 		bot    time.Time
 		chat   time.Time
 	)
-	err := s.db.Read(ctx, func(tx database.Tx) (err error) {
-		if counts, err = s.outbox.Counts(tx); err != nil {
+	err := c.db.Read(ctx, func(tx database.Tx) (err error) {
+		if counts, err = c.outbox.Counts(tx); err != nil {
 			return err
 		}
-		if due, err = s.outbox.OldestDue(tx, now); err != nil {
+		if due, err = c.outbox.OldestDue(tx, now); err != nil {
 			return err
 		}
-		if bot, chat, err = s.outbox.Gates(tx, now); err != nil {
+		if bot, chat, err = c.outbox.Gates(tx, now); err != nil {
 			return err
 		}
-		status, err = s.outbox.Status(tx, now)
+		status, err = c.outbox.Status(tx, now)
 		return err
 	})
 	if err != nil {
-		ch <- prometheus.NewInvalidMetric(s.messages, err)
+		ch <- prometheus.NewInvalidMetric(c.messages, err)
 		return
 	}
-	s.collectCounts(ch, counts)
+	c.collectCounts(ch, counts)
 	age := 0.0
 	if !due.IsZero() {
 		age = max(0, now.Sub(due).Seconds())
 	}
-	gauge(ch, s.oldest, age)
-	gauge(ch, s.gates, unixSeconds(bot), "bot")
-	gauge(ch, s.gates, unixSeconds(chat), "chat")
+	gauge(ch, c.oldest, age)
+	gauge(ch, c.gates, unixSeconds(bot), "bot")
+	gauge(ch, c.gates, unixSeconds(chat), "chat")
 	for _, state := range []string{outbox.SenderRunning, outbox.SenderPaused, outbox.SenderWaiting, outbox.SenderStopped} {
-		gauge(ch, s.sender, oneIf(state == status.State), state)
+		gauge(ch, c.sender, oneIf(state == status.State), state)
 	}
-	s.collectFiles(ch)
+	c.collectFiles(ch)
 }
 
-func (s *Stock) collectCounts(ch chan<- prometheus.Metric, c outbox.Counts) {
+func (c *Collector) collectCounts(ch chan<- prometheus.Metric, counts outbox.Counts) {
 	for _, key := range stateReasons() {
-		gauge(ch, s.messages, float64(c.Messages[key]), string(key.State), key.Reason)
+		gauge(ch, c.messages, float64(counts.Messages[key]), string(key.State), key.Reason)
 	}
 	for _, state := range []outbox.RecipientState{outbox.RecipientOpen, outbox.RecipientDoubtful, outbox.RecipientDead} {
-		gauge(ch, s.chats, float64(c.Recipients[state]), string(state))
+		gauge(ch, c.chats, float64(counts.Recipients[state]), string(state))
 	}
 }
 
-func (s *Stock) collectFiles(ch chan<- prometheus.Metric) {
+func (c *Collector) collectFiles(ch chan<- prometheus.Metric) {
 	for file, suffix := range map[string]string{"database": "", "wal": "-wal", "shm": "-shm"} {
 		size := 0.0
-		if info, err := os.Stat(s.db.Path() + suffix); err == nil {
+		if info, err := os.Stat(c.db.Path() + suffix); err == nil {
 			size = float64(info.Size())
 		}
-		gauge(ch, s.bytes, size, file)
+		gauge(ch, c.bytes, size, file)
 	}
 }
 

@@ -33,9 +33,9 @@ func requestOf(ctx context.Context) request {
 	return q
 }
 
-// takeIn reads the body and the Idempotency-Key of a request that may change something. What it
+// readRequest reads the body and the Idempotency-Key of a request that may change something. What it
 // lets through is sound JSON, or nothing.
-func takeIn(w http.ResponseWriter, r *http.Request) (*http.Request, *Failure) {
+func readRequest(w http.ResponseWriter, r *http.Request) (*http.Request, *Failure) {
 	if r.Method != http.MethodPost {
 		return r, nil
 	}
