@@ -31,7 +31,7 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	o := &onboarding{Settings: s, talk: newTalk(p.stdin, p.stdout)}
+	o := &onboarding{Settings: s, dialog: newDialog(p.stdin, p.stdout)}
 	if err := o.greetBot(ctx); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 // onboarding is one run of setup.
 type onboarding struct {
 	config.Settings
-	*talk
+	*dialog
 	client *telegram.Client
 	chat   int64
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// talk is a conversation with a person through stdin and stdout.
-type talk struct {
+// dialog asks a person through stdin and stdout.
+type dialog struct {
 	out   io.Writer
 	lines chan string
 }
@@ -18,26 +18,26 @@ type talk struct {
 // errNoAnswer says that stdin ended.
 var errNoAnswer = errors.New("no answer: this verb asks questions, so run it in a terminal, or give it the answers line by line")
 
-// newTalk reads lines beside, so that the end of ctx is noticed while nobody answers.
-func newTalk(in io.Reader, out io.Writer) *talk {
-	t := &talk{out: out, lines: make(chan string)}
+// newDialog reads lines beside, so that the end of ctx is noticed while nobody answers.
+func newDialog(in io.Reader, out io.Writer) *dialog {
+	d := &dialog{out: out, lines: make(chan string)}
 	go func() {
-		defer close(t.lines)
+		defer close(d.lines)
 		scanner := bufio.NewScanner(in)
 		for scanner.Scan() {
-			t.lines <- strings.TrimSpace(scanner.Text())
+			d.lines <- strings.TrimSpace(scanner.Text())
 		}
 	}()
-	return t
+	return d
 }
 
-func (t *talk) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+func (d *dialog) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
 
 // ask asks for one line.
-func (t *talk) ask(ctx context.Context, question string) (string, error) {
-	fmt.Fprint(t.out, question+" ")
+func (d *dialog) ask(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(d.out, question+" ")
 	select {
-	case line, open := <-t.lines:
+	case line, open := <-d.lines:
 		if !open {
 			return "", errNoAnswer
 		}
@@ -48,9 +48,9 @@ func (t *talk) ask(ctx context.Context, question string) (string, error) {
 }
 
 // confirm asks for a yes or a no; an empty line means yes.
-func (t *talk) confirm(ctx context.Context, question string) (bool, error) {
+func (d *dialog) confirm(ctx context.Context, question string) (bool, error) {
 	for {
-		answer, err := t.ask(ctx, question+" [Y/n]")
+		answer, err := d.ask(ctx, question+" [Y/n]")
 		switch strings.ToLower(answer) {
 		case "", "y", "yes":
 			return err == nil, err

@@ -13,8 +13,8 @@ import (
 	"notifier/internal/telegram/sandbox"
 )
 
-// tale is what the demo does, and what it expects to see.
-type tale struct {
+// demoScript is what the demo does, and what it expects to see.
+type demoScript struct {
 	*program
 	box    *sandbox.Sandbox
 	url    string // of the service
@@ -39,41 +39,41 @@ const (
 // errDemoFailed says that something did not go as it should.
 var errDemoFailed = errors.New("something did not go as it should, see above")
 
-// tell places the orders, waits for their messages, and says what happened.
-func (t *tale) tell(ctx context.Context) error {
+// run places the orders, waits for their messages, and says what happened.
+func (d *demoScript) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
-	t.say("A shop, its customers, and a Telegram that misbehaves (all on this machine):")
-	t.say("  service  %s", t.url)
-	t.say("  sandbox  %s", t.boxURL)
-	t.say("")
-	t.say("Placing %d orders, the last of them twice, and waiting until no message is on its way …", demoOrders)
-	if err := t.prepare(); err != nil {
+	d.say("A shop, its customers, and a Telegram that misbehaves (all on this machine):")
+	d.say("  service  %s", d.url)
+	d.say("  sandbox  %s", d.boxURL)
+	d.say("")
+	d.say("Placing %d orders, the last of them twice, and waiting until no message is on its way …", demoOrders)
+	if err := d.prepare(); err != nil {
 		return err
 	}
-	if err := t.trade(ctx); err != nil {
+	if err := d.trade(ctx); err != nil {
 		return err
 	}
-	messages, err := t.settle(ctx)
+	messages, err := d.settle(ctx)
 	if err != nil {
 		return err
 	}
-	t.report(messages)
-	if t.failed > 0 {
+	d.report(messages)
+	if d.failed > 0 {
 		return errDemoFailed
 	}
-	t.say("All as it should be.")
+	d.say("All as it should be.")
 	return nil
 }
 
 // prepare makes Telegram misbehave. Clara has blocked the bot without its being told: pressing Start
 // on the sandbox's page brings her back.
-func (t *tale) prepare() error {
+func (d *demoScript) prepare() error {
 	wait := demoWait
-	_, err429 := t.box.AddFault(sandbox.Fault{
+	_, err429 := d.box.AddFault(sandbox.Fault{
 		Method: "sendMessage", ChatID: boris, Times: 1, Respond: sandbox.Respond{Status: http.StatusTooManyRequests, RetryAfter: &wait},
 	})
-	_, err403 := t.box.AddFault(sandbox.Fault{
+	_, err403 := d.box.AddFault(sandbox.Fault{
 		Method: "sendMessage", ChatID: clara, Times: 1,
 		Respond: sandbox.Respond{Status: http.StatusForbidden, Description: "Forbidden: bot was blocked by the user"},
 	})
@@ -81,7 +81,7 @@ func (t *tale) prepare() error {
 }
 
 // trade places the orders, the last of them twice.
-func (t *tale) trade(ctx context.Context) error {
+func (d *demoScript) trade(ctx context.Context) error {
 	last := ""
 	for i, o := range []struct {
 		name string
@@ -89,22 +89,22 @@ func (t *tale) trade(ctx context.Context) error {
 	}{{"Anna", anna}, {"Boris", boris}, {"Clara", clara}, {"Clara", clara}, {"Anna", anna}, {"Boris", boris}} {
 		last = fmt.Sprintf(`{"number":"A-%d","customer":{"id":"c-%d","name":%q,"chatId":%d},"currency":"EUR","totalCents":2500,`+
 			`"items":[{"name":"Tea","quantity":2,"unitPriceCents":1250}]}`, 1001+i, o.chat, o.name, o.chat)
-		if err := t.place(ctx, last, fmt.Sprintf("demo-%d", i)); err != nil {
+		if err := d.place(ctx, last, fmt.Sprintf("demo-%d", i)); err != nil {
 			return err
 		}
 	}
-	return t.place(ctx, last, fmt.Sprintf("demo-%d", demoOrders-1))
+	return d.place(ctx, last, fmt.Sprintf("demo-%d", demoOrders-1))
 }
 
-func (t *tale) place(ctx context.Context, order, key string) error {
-	_, err := t.http(ctx, question{method: http.MethodPost, target: "/orders", body: json.RawMessage(order), key: key})
+func (d *demoScript) place(ctx context.Context, order, key string) error {
+	_, err := d.http(ctx, question{method: http.MethodPost, target: "/orders", body: json.RawMessage(order), key: key})
 	return err
 }
 
 // settle waits until no message is on its way any more, and returns all of them.
-func (t *tale) settle(ctx context.Context) ([]answer, error) {
+func (d *demoScript) settle(ctx context.Context) ([]answer, error) {
 	for {
-		body, err := t.http(ctx, question{method: http.MethodGet, target: "/messages?limit=500"})
+		body, err := d.http(ctx, question{method: http.MethodGet, target: "/messages?limit=500"})
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +133,8 @@ func (t *tale) settle(ctx context.Context) ([]answer, error) {
 }
 
 // http asks the service as a shop would.
-func (t *tale) http(ctx context.Context, q question) ([]byte, error) {
-	r, err := q.request(ctx, t.url)
+func (d *demoScript) http(ctx context.Context, q question) ([]byte, error) {
+	r, err := q.request(ctx, d.url)
 	if err != nil {
 		return nil, err
 	}
@@ -151,22 +151,22 @@ func (t *tale) http(ctx context.Context, q question) ([]byte, error) {
 }
 
 // report says what happened, and whether it is what should.
-func (t *tale) report(messages []answer) {
+func (d *demoScript) report(messages []answer) {
 	states := map[string]int{}
 	for _, m := range messages {
 		states[m.text("state")]++
 	}
-	t.expect(len(messages) == demoOrders, "%d orders placed, each with its message in one transaction", demoOrders)
-	t.expect(states["sent"] == 4 && t.box.Stats().Delivered == 4, "%d messages delivered, each of them once", t.box.Stats().Delivered)
-	t.expect(len(messages) == demoOrders, "the last order was sent twice by the shop, with one Idempotency-Key: one order, no second message")
-	t.reportWait()
-	t.reportBlock(messages)
+	d.expect(len(messages) == demoOrders, "%d orders placed, each with its message in one transaction", demoOrders)
+	d.expect(states["sent"] == 4 && d.box.Stats().Delivered == 4, "%d messages delivered, each of them once", d.box.Stats().Delivered)
+	d.expect(len(messages) == demoOrders, "the last order was sent twice by the shop, with one Idempotency-Key: one order, no second message")
+	d.reportWait()
+	d.reportBlock(messages)
 }
 
 // reportWait looks whether the wait that Telegram asked for was kept.
-func (t *tale) reportWait() {
+func (d *demoScript) reportWait() {
 	var told, next time.Time
-	for _, c := range t.callsTo(boris) {
+	for _, c := range d.callsTo(boris) {
 		switch {
 		case c.Status == http.StatusTooManyRequests:
 			told = c.AnsweredAt
@@ -175,26 +175,26 @@ func (t *tale) reportWait() {
 		}
 	}
 	waited := next.Sub(told).Seconds()
-	kept := !told.IsZero() && waited >= demoWait && t.box.Stats().Violations == 0
-	t.expect(kept, "Telegram said 429, wait %.0f s, about Boris: his next call came after %.1f s, and the others did not wait", demoWait, waited)
+	kept := !told.IsZero() && waited >= demoWait && d.box.Stats().Violations == 0
+	d.expect(kept, "Telegram said 429, wait %.0f s, about Boris: his next call came after %.1f s, and the others did not wait", demoWait, waited)
 }
 
 // reportBlock looks how often the chat that has blocked the bot was called.
-func (t *tale) reportBlock(messages []answer) {
+func (d *demoScript) reportBlock(messages []answer) {
 	dead := 0
 	for _, m := range messages {
 		if m.text("recipient") == fmt.Sprint(int64(clara)) && m.text("reason") == "chat_dead" {
 			dead++
 		}
 	}
-	calls := len(t.callsTo(clara))
-	t.expect(dead == 2 && calls == 1, "Clara has blocked the bot: after %d call her chat is dead, and her second message ended without one", calls)
+	calls := len(d.callsTo(clara))
+	d.expect(dead == 2 && calls == 1, "Clara has blocked the bot: after %d call her chat is dead, and her second message ended without one", calls)
 }
 
 // callsTo are the messages that were sent to a chat, delivered or not.
-func (t *tale) callsTo(chat int64) []sandbox.Call {
+func (d *demoScript) callsTo(chat int64) []sandbox.Call {
 	var calls []sandbox.Call
-	for _, c := range t.box.Calls() {
+	for _, c := range d.box.Calls() {
 		if c.ChatID == chat && c.Method == "sendMessage" {
 			calls = append(calls, c)
 		}
@@ -202,11 +202,11 @@ func (t *tale) callsTo(chat int64) []sandbox.Call {
 	return calls
 }
 
-func (t *tale) expect(ok bool, format string, args ...any) {
+func (d *demoScript) expect(ok bool, format string, args ...any) {
 	mark := "ok   "
 	if !ok {
 		mark = "NOT  "
-		t.failed++
+		d.failed++
 	}
-	t.say(mark+format, args...)
+	d.say(mark+format, args...)
 }
