@@ -12,18 +12,18 @@ import (
 	"notifier/internal/app"
 )
 
-// asking is part of every verb that asks the API in this process.
-type asking struct {
+// apiCommand is part of every verb that asks the API in this process.
+type apiCommand struct {
 	JSON bool `help:"Print the JSON of the HTTP API."`
 }
 
-// question is one request of a verb.
-type question struct {
+// apiRequest is one request of a verb.
+type apiRequest struct {
 	method string
 	target string
 	body   any // any value, or json.RawMessage as it is; nil for none
 	key    string
-	// named: the answer holds an address of the bot, for which its name must be asked. Whether that
+	// named: the response holds an address of the bot, for which its name must be asked. Whether that
 	// is told only makes a difference to that address.
 	named bool
 	// makes: it puts something into the database, so that there may be none yet.
@@ -32,8 +32,8 @@ type question struct {
 	options options
 }
 
-// ask asks the API and prints the answer: as JSON, or as show does.
-func (a asking) ask(ctx context.Context, p *program, q question, show func(answer) error) error {
+// call asks the API and prints the response: as JSON, or as show does.
+func (a apiCommand) call(ctx context.Context, p *program, q apiRequest, show func(object) error) error {
 	s, err := p.settings()
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 	if q.named {
 		nameless = service.LearnName(ctx)
 	}
-	body, err := q.of(ctx, service.Local())
+	body, err := q.send(ctx, service.Local())
 	if err != nil {
 		var usage *codedError
 		if errors.As(err, &usage) {
@@ -71,13 +71,13 @@ func (a asking) ask(ctx context.Context, p *program, q question, show func(answe
 	return show(ans)
 }
 
-// of asks a handler and returns its answer, or its refusal as an error.
-func (q question) of(ctx context.Context, h http.Handler) ([]byte, error) {
+// send hands it to a handler and returns the response, or its refusal as an error.
+func (q apiRequest) send(ctx context.Context, h http.Handler) ([]byte, error) {
 	r, err := q.request(ctx, "http://localhost")
 	if err != nil {
 		return nil, err
 	}
-	w := &written{header: http.Header{}, status: http.StatusOK}
+	w := &apiResponse{header: http.Header{}, status: http.StatusOK}
 	h.ServeHTTP(w, r)
 	if err := q.options.misused(w.status, w.body.Bytes()); err != nil {
 		return nil, err
@@ -85,18 +85,18 @@ func (q question) of(ctx context.Context, h http.Handler) ([]byte, error) {
 	return w.body.Bytes(), refusal(w.status, w.body.Bytes())
 }
 
-// written is an answer that stays in this process.
-type written struct {
+// apiResponse is a response that stays in this process.
+type apiResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *written) Header() http.Header         { return w.header }
-func (w *written) WriteHeader(status int)      { w.status = status }
-func (w *written) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *apiResponse) Header() http.Header         { return w.header }
+func (w *apiResponse) WriteHeader(status int)      { w.status = status }
+func (w *apiResponse) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-func (q question) request(ctx context.Context, base string) (*http.Request, error) {
+func (q apiRequest) request(ctx context.Context, base string) (*http.Request, error) {
 	var body []byte
 	if raw, ok := q.body.(json.RawMessage); ok {
 		body = raw
@@ -119,7 +119,7 @@ func (q question) request(ctx context.Context, base string) (*http.Request, erro
 	return r, nil
 }
 
-// refusal is the error in an answer that is none of success.
+// refusal is the error in a response that is none of success.
 func refusal(status int, body []byte) error {
 	if status < http.StatusBadRequest {
 		return nil

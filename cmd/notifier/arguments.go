@@ -117,7 +117,7 @@ func (o options) misused(status int, body []byte) error {
 		Errors []struct{ Detail, Pointer string }
 	}
 	if json.Unmarshal(body, &f) != nil || len(f.Errors) == 0 {
-		return nil //nolint:nilerr // an answer without fields names no option
+		return nil //nolint:nilerr // a response without fields names no option
 	}
 	first := f.Errors[0]
 	option := ""

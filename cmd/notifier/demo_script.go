@@ -97,14 +97,14 @@ func (d *demoScript) trade(ctx context.Context) error {
 }
 
 func (d *demoScript) place(ctx context.Context, order, key string) error {
-	_, err := d.http(ctx, question{method: http.MethodPost, target: "/orders", body: json.RawMessage(order), key: key})
+	_, err := d.http(ctx, apiRequest{method: http.MethodPost, target: "/orders", body: json.RawMessage(order), key: key})
 	return err
 }
 
 // settle waits until no message is on its way any more, and returns all of them.
-func (d *demoScript) settle(ctx context.Context) ([]answer, error) {
+func (d *demoScript) settle(ctx context.Context) ([]object, error) {
 	for {
-		body, err := d.http(ctx, question{method: http.MethodGet, target: "/messages?limit=500"})
+		body, err := d.http(ctx, apiRequest{method: http.MethodGet, target: "/messages?limit=500"})
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (d *demoScript) settle(ctx context.Context) ([]answer, error) {
 }
 
 // http asks the service as a shop would.
-func (d *demoScript) http(ctx context.Context, q question) ([]byte, error) {
+func (d *demoScript) http(ctx context.Context, q apiRequest) ([]byte, error) {
 	r, err := q.request(ctx, d.url)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (d *demoScript) http(ctx context.Context, q question) ([]byte, error) {
 }
 
 // report says what happened, and whether it is what should.
-func (d *demoScript) report(messages []answer) {
+func (d *demoScript) report(messages []object) {
 	states := map[string]int{}
 	for _, m := range messages {
 		states[m.text("state")]++
@@ -180,7 +180,7 @@ func (d *demoScript) reportWait() {
 }
 
 // reportBlock looks how often the chat that has blocked the bot was called.
-func (d *demoScript) reportBlock(messages []answer) {
+func (d *demoScript) reportBlock(messages []object) {
 	dead := 0
 	for _, m := range messages {
 		if m.text("recipient") == fmt.Sprint(int64(clara)) && m.text("reason") == "chat_dead" {

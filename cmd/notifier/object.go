@@ -12,21 +12,21 @@ import (
 	"github.com/bojanz/currency"
 )
 
-// answer is a JSON object of the API.
-type answer map[string]any
+// object is a JSON object of the API.
+type object map[string]any
 
-func decode(body []byte) (answer, error) {
-	var a answer
+func decode(body []byte) (object, error) {
+	var a object
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&a); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	}
 	return a, nil
 }
 
 // text is a field as people read it; empty when it is not there.
-func (a answer) text(name string) string {
+func (a object) text(name string) string {
 	switch v := a[name].(type) {
 	case nil:
 		return ""
@@ -59,9 +59,9 @@ func printable(s string) string {
 }
 
 // list are the objects in a field.
-func (a answer) list(name string) []answer {
+func (a object) list(name string) []object {
 	items, _ := a[name].([]any)
-	list := make([]answer, 0, len(items))
+	list := make([]object, 0, len(items))
 	for _, item := range items {
 		if o, ok := item.(map[string]any); ok {
 			list = append(list, o)
@@ -71,7 +71,7 @@ func (a answer) list(name string) []answer {
 }
 
 // money is an order's total with its currency.
-func (a answer) money() string {
+func (a object) money() string {
 	n, ok := a["totalCents"].(json.Number)
 	if !ok {
 		return ""
@@ -88,7 +88,7 @@ func (a answer) money() string {
 }
 
 // fields prints one line for each field that is there.
-func fields(w io.Writer, a answer, names ...string) error {
+func fields(w io.Writer, a object, names ...string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, name := range names {
 		if v := a.text(name); v != "" {
@@ -100,7 +100,7 @@ func fields(w io.Writer, a answer, names ...string) error {
 
 // table prints objects under the names of their fields. Empty cells keep their place: a column ends
 // for tabwriter where a line has no cell for it.
-func table(w io.Writer, list []answer, names ...string) error {
+func table(w io.Writer, list []object, names ...string) error {
 	var aligned bytes.Buffer
 	t := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(names, "\t"))
@@ -123,7 +123,7 @@ func table(w io.Writer, list []answer, names ...string) error {
 }
 
 // page prints a list, and how to see more of it.
-func page(w io.Writer, a answer, nothing string, names ...string) error {
+func page(w io.Writer, a object, nothing string, names ...string) error {
 	items := a.list("items")
 	if len(items) == 0 {
 		_, err := fmt.Fprintln(w, nothing)

@@ -9,7 +9,7 @@ import (
 
 func TestTablesStayInLineAfterEmptyCells(t *testing.T) {
 	var out bytes.Buffer
-	list := []answer{
+	list := []object{
 		{"chatId": "1", "state": "open"},
 		{"chatId": "7900000001", "state": "dead", "reason": "blocked", "detail": "Forbidden"},
 		{"chatId": "2", "gateUntil": "later"},

@@ -116,12 +116,12 @@ func (c *town) serve(args ...string) *service {
 	return s
 }
 
-func (s *service) post(path, body string) answer {
+func (s *service) post(path, body string) object {
 	s.t.Helper()
 	return s.ask(http.MethodPost, path, body)
 }
 
-func (s *service) ask(method, path, body string) answer {
+func (s *service) ask(method, path, body string) object {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *service) ask(method, path, body string) answer {
 		s.t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it has been read
-	var a answer
+	var a object
 	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
 		s.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (s *service) ask(method, path, body string) answer {
 }
 
 // ready waits until /readyz tells of a problem; with an empty code, until it tells of none.
-func (s *service) ready(code string) answer {
+func (s *service) ready(code string) object {
 	s.t.Helper()
 	late := time.Now().Add(20 * time.Second)
 	for {
