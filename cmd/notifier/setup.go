@@ -10,6 +10,7 @@ import (
 
 	"notifier/internal/app"
 	"notifier/internal/config"
+	"notifier/internal/orders"
 	"notifier/internal/outbox"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
@@ -188,7 +189,7 @@ func (o *onboarding) sendTest(ctx context.Context) error {
 		return err
 	}
 	address := strconv.FormatInt(o.chat, 10)
-	letter, err := o.client.Compose(outbox.Draft{Address: address, Type: "Text", Payload: payload})
+	letter, err := o.client.Compose(outbox.Draft{Address: address, Type: orders.TypeText, Payload: payload})
 	if err != nil {
 		return fmt.Errorf("write the test message: %w", err)
 	}

@@ -52,7 +52,7 @@ func (r *reply) look() error {
 func (r *reply) inGroup() error {
 	switch r.event.Kind {
 	case updates.Start, updates.Help, updates.Orders, updates.Stop:
-		return r.enqueue("group", orders.TypePrivateOnly, orders.AnswerPayload{}, seldom)
+		return r.enqueue("group", orders.TypePrivateOnly, orders.ReplyPayload{}, seldom)
 	}
 	return nil
 }
@@ -64,11 +64,11 @@ func (r *reply) inPrivate() error {
 	case updates.Orders:
 		return r.list("orders", orders.TypeOpenOrders)
 	case updates.Help:
-		return r.enqueue("help", orders.TypeHelp, orders.AnswerPayload{}, 0)
+		return r.enqueue("help", orders.TypeHelp, orders.ReplyPayload{}, 0)
 	case updates.Stop:
 		return r.stop()
 	case updates.Words:
-		return r.enqueue("hint", orders.TypeHint, orders.AnswerPayload{}, seldom)
+		return r.enqueue("hint", orders.TypeHint, orders.ReplyPayload{}, seldom)
 	}
 	// A button gets its own answer; whoever takes back a block has asked for nothing.
 	return nil
@@ -85,9 +85,9 @@ func (r *reply) start() error {
 	}
 	switch redeemed {
 	case orders.RedeemedTooMany:
-		return r.enqueue("throttled", orders.TypeLinkThrottled, orders.AnswerPayload{}, seldom/6)
+		return r.enqueue("throttled", orders.TypeLinkThrottled, orders.ReplyPayload{}, seldom/6)
 	case orders.RedeemedNot:
-		return r.enqueue("start", orders.TypeLinkRefused, orders.AnswerPayload{}, 0)
+		return r.enqueue("start", orders.TypeLinkRefused, orders.ReplyPayload{}, 0)
 	}
 	r.customers = []string{customer} // the others who have this chat are not spoken to here
 	return r.list("start", orders.TypeGreeting)
@@ -96,13 +96,13 @@ func (r *reply) start() error {
 // list answers with the open orders of the customers whose chat this is.
 func (r *reply) list(kind, typ string) error {
 	if len(r.customers) == 0 {
-		return r.enqueue(kind, orders.TypeWelcome, orders.AnswerPayload{}, 0)
+		return r.enqueue(kind, orders.TypeWelcome, orders.ReplyPayload{}, 0)
 	}
 	newest, total, err := r.orders.Open(r.tx, r.customers, shown)
 	if err != nil {
 		return err
 	}
-	p := orders.AnswerPayload{OpenOrders: int64(total)}
+	p := orders.ReplyPayload{OpenOrders: int64(total)}
 	for _, o := range newest {
 		p.Orders = append(p.Orders, orders.OpenOrder{
 			OrderID: o.ID, Number: o.Number, Status: string(o.Status), Currency: o.Currency, TotalCents: o.TotalCents,
@@ -123,18 +123,18 @@ func (r *reply) stop() error {
 			return err
 		}
 		if staff == here {
-			return r.enqueue("stop", orders.TypeStaffStays, orders.AnswerPayload{}, 0)
+			return r.enqueue("stop", orders.TypeStaffStays, orders.ReplyPayload{}, 0)
 		}
 	}
 	if err := r.outbox.Stop(r.tx, r.now, r.chat); err != nil {
 		return err
 	}
 	r.stopped = true
-	return r.enqueue("stop", orders.TypeStopped, orders.AnswerPayload{}, 0)
+	return r.enqueue("stop", orders.TypeStopped, orders.ReplyPayload{}, 0)
 }
 
 // enqueue stores a reply in the language of the customer, else in that of whoever wrote.
-func (r *reply) enqueue(kind, typ string, p orders.AnswerPayload, every time.Duration) error {
+func (r *reply) enqueue(kind, typ string, p orders.ReplyPayload, every time.Duration) error {
 	p.Locale, p.Stopped = r.event.Language, r.stopped
 	if len(r.customers) > 0 && r.event.Private {
 		c, err := r.orders.Customer(r.tx, r.customers[0])

@@ -79,7 +79,7 @@ func (b sendBody) setContent(m *outbox.NewMessage, check func(string, json.RawMe
 		if err != nil {
 			return err
 		}
-		m.Type, m.Payload = "Text", json.RawMessage(payload)
+		m.Type, m.Payload = orders.TypeText, json.RawMessage(payload)
 	}
 	payload, _ := m.Payload.(json.RawMessage)
 	if len(payload) > maxPayload {

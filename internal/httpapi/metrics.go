@@ -23,10 +23,7 @@ type Metrics struct {
 }
 
 // types are the message types with a label of their own.
-var types = []string{
-	"Text", orders.TypePlaced, orders.TypePaid, orders.TypeReady, orders.TypeShipped, orders.TypeDelivered,
-	orders.TypeCanceled, orders.TypeRefunded, orders.TypeTracking, orders.TypeStaffPlaced,
-}
+var types = append(orders.Types(), orders.TypeText)
 
 // otherType is the label of all the others: whoever writes to the table may make up types.
 const otherType = "other"

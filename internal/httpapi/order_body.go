@@ -79,14 +79,14 @@ func (b placeBody) order() (orders.NewOrder, error) {
 }
 
 type statusBody struct {
-	Status      orders.Status `json:"status" enum:"placed,paid,ready,shipped,delivered,canceled,refunded"`
-	Note        string        `json:"note,omitempty" maxLength:"1000"`
-	TrackingURL string        `json:"trackingUrl,omitempty" maxLength:"2000"`
+	Status      statusWord `json:"status"`
+	Note        string     `json:"note,omitempty" maxLength:"1000"`
+	TrackingURL string     `json:"trackingUrl,omitempty" maxLength:"2000"`
 }
 
 // change checks what the schema cannot say and turns the body into what the book takes.
 func (b statusBody) change() (orders.Change, error) {
-	c := orders.Change(b)
+	c := orders.Change{Status: orders.Status(b.Status), Note: b.Note, TrackingURL: b.TrackingURL}
 	if b.TrackingURL == "" {
 		return c, nil
 	}
@@ -193,3 +193,16 @@ func (c connectURL) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler. What was stored is of no interest: it is told anew.
 func (c *connectURL) UnmarshalJSON([]byte) error { return nil }
+
+// statusWord is a status in a request.
+type statusWord orders.Status
+
+// Schema implements huma.SchemaProvider: the words are those of orders.
+func (statusWord) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, word := range orders.Statuses() {
+		s.Enum = append(s.Enum, string(word))
+	}
+	s.PrecomputeMessages()
+	return s
+}

@@ -23,7 +23,9 @@ const (
 )
 
 // Statuses are all of them, in the order in which an order passes through them.
-var Statuses = []Status{Placed, Paid, Ready, Shipped, Delivered, Canceled, Refunded}
+func Statuses() []Status {
+	return []Status{Placed, Paid, Ready, Shipped, Delivered, Canceled, Refunded}
+}
 
 // next lists where an order can go from each status. Forward only; steps may be skipped.
 var next = map[Status][]Status{

@@ -7,10 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// TypeText is the type of a text that the shop writes itself.
-const TypeText = "Text"
-
-// ownText is the payload of TypeText: one of Text and HTML.
+// ownText is the payload of orders.TypeText: one of Text and HTML.
 type ownText struct {
 	Text    *string  `json:"text"`
 	HTML    *string  `json:"html"`

@@ -8,15 +8,8 @@ import (
 	"notifier/internal/orders"
 )
 
-// answerTypes are the bot's own answers; like orderTypes they have a template each.
-var answerTypes = []string{
-	orders.TypeGreeting, orders.TypeWelcome, orders.TypeLinkRefused, orders.TypeLinkThrottled,
-	orders.TypePrivateOnly, orders.TypeOpenOrders, orders.TypeHelp, orders.TypeStopped,
-	orders.TypeStaffStays, orders.TypeHint,
-}
-
-// answerView is what an answer's template sees: finished strings, not yet escaped.
-type answerView struct {
+// replyView is what a reply's template sees: finished strings, not yet escaped.
+type replyView struct {
 	Customer string
 	Stopped  bool
 	Orders   []orderLine
@@ -28,23 +21,23 @@ type orderLine struct{ Order, Status, Total string }
 
 const (
 	// maxLines orders are listed at most, and maxValue UTF-16 code units of each value from outside
-	// are shown, of a status maxStatus: so any answer fits into a message.
+	// are shown, of a status maxStatus: so any reply fits into a message.
 	maxLines  = 10
 	maxValue  = 200
 	maxStatus = 20
 )
 
-func (r *Renderer) renderAnswer(messageType string, payload json.RawMessage) (Text, error) {
-	var p orders.AnswerPayload
+func (r *Renderer) renderReply(messageType string, payload json.RawMessage) (Text, error) {
+	var p orders.ReplyPayload
 	if err := decode(payload, &p); err != nil {
 		return Text{}, err
 	}
 	t, locale := r.template(messageType, p.Locale)
-	return answer(t, p, newMoney(locale))
+	return reply(t, p, newMoney(locale))
 }
 
-func answer(t *template.Template, p orders.AnswerPayload, m money) (Text, error) {
-	made, err := execute(t, newAnswerView(p, m))
+func reply(t *template.Template, p orders.ReplyPayload, m money) (Text, error) {
+	made, err := execute(t, newReplyView(p, m))
 	if err != nil {
 		return Text{}, err
 	}
@@ -54,8 +47,8 @@ func answer(t *template.Template, p orders.AnswerPayload, m money) (Text, error)
 	return made, nil
 }
 
-func newAnswerView(p orders.AnswerPayload, m money) answerView {
-	v := answerView{
+func newReplyView(p orders.ReplyPayload, m money) replyView {
+	v := replyView{
 		Customer: known(line(p.CustomerName, maxValue)),
 		Stopped:  p.Stopped,
 		Open:     max(p.OpenOrders, int64(len(p.Orders))),

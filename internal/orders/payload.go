@@ -1,18 +1,5 @@
 package orders
 
-// Types of the messages about an order. They are the values of the outbox column `type`.
-const (
-	TypePlaced      = "OrderPlaced"
-	TypePaid        = "OrderPaid"
-	TypeReady       = "OrderReady"
-	TypeShipped     = "OrderShipped"
-	TypeDelivered   = "OrderDelivered"
-	TypeCanceled    = "OrderCanceled"
-	TypeRefunded    = "OrderRefunded"
-	TypeTracking    = "OrderTracking"
-	TypeStaffPlaced = "StaffOrderPlaced"
-)
-
 // Payload is the stored body of every order message: all that its text needs, so that whoever
 // sends it never reads the order again. A foreign writer may leave out everything but one of
 // OrderID and Number.
