@@ -11,10 +11,6 @@ import (
 	"notifier/internal/outbox"
 )
 
-// invitesKept is how long an invitation is kept after it was over, so that whoever presses it still
-// hears that it is an old one.
-const invitesKept = 30 * 24 * time.Hour
-
 // Purged is what a purge did, or with a dry run would do.
 type Purged struct {
 	Erased      int  `json:"erased"`      // messages whose content went
@@ -44,7 +40,7 @@ func (a *App) Purge(ctx context.Context, now time.Time) (Purged, error) {
 		return r, err
 	}
 	r.Invitations, err = a.db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-		return a.book.PurgeInvitations(tx, now.Add(-invitesKept), limit)
+		return a.book.PurgeInvitations(tx, now, limit)
 	})
 	if err != nil {
 		return r, err
@@ -64,7 +60,7 @@ func (a *App) CountPurge(ctx context.Context, now time.Time) (Purged, error) {
 		if r.Keys, err = idempotency.CountOld(tx, now.Add(-a.settings.RetentionKeys)); err != nil {
 			return err
 		}
-		r.Invitations, err = a.book.CountOldInvitations(tx, now.Add(-invitesKept))
+		r.Invitations, err = a.book.CountOldInvitations(tx, now)
 		return err
 	})
 	return r, err
@@ -134,11 +130,14 @@ func (a *App) Backup(ctx context.Context, file string) error {
 	return a.db.Backup(ctx, file, func(tx database.Tx) error { return a.box.MarkCopy(tx, time.Now()) })
 }
 
-// Forget erases who a customer is and keeps the numbers.
+// Forget erases who a customer is and keeps the numbers, in one transaction: also what requests
+// about them were answered.
 func (a *App) Forget(ctx context.Context, customerID string) (f orders.Forgotten, err error) {
 	err = a.db.Write(ctx, func(tx database.Tx) error {
-		f, err = a.book.Forget(tx, time.Now(), customerID)
-		return err
+		if f, err = a.book.Forget(tx, time.Now(), customerID); err != nil {
+			return err
+		}
+		return idempotency.ForgetCustomer(tx, customerID)
 	})
 	return f, err
 }

@@ -121,3 +121,21 @@ func TestTryLeavesNothing(t *testing.T) {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 }
+
+func TestACustomersResponsesAreForgotten(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "shop.db"))
+	for key, body := range map[string]string{"hers": `{"customerId":"c-17"}`, "his": `{"customerId":"c-18"}`, "nobodys": `{}`} {
+		if _, _, err := once(db, "POST /orders", key, `{}`, answer(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.Write(t.Context(), func(tx database.Tx) error { return idempotency.ForgetCustomer(tx, "c-17") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, known := range map[string]bool{"hers": false, "his": true, "nobodys": true} {
+		if _, replayed, err := once(db, "POST /orders", key, `{}`, answer(`{}`)); err != nil || replayed != known {
+			t.Errorf("%s: replayed %v, %v", key, replayed, err)
+		}
+	}
+}
