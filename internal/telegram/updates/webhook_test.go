@@ -25,7 +25,7 @@ func callOf(method string, params map[string]any) telegram.Request {
 
 const rightSecret = "Right_secret-1"
 
-func (r *room) webhook() *Webhook {
+func (r *env) webhook() *Webhook {
 	r.t.Helper()
 	h, err := NewWebhook(WebhookOptions{Client: r.client, Inbox: r.inbox, URL: "http://shop.invalid" + config.WebhookPath, Secret: secretOf(rightSecret)})
 	if err != nil {
@@ -46,7 +46,7 @@ func post(h http.Handler, body string, secrets ...string) *httptest.ResponseReco
 }
 
 func TestSE2AWebhookCallWithoutTheSecretLeavesNoTrace(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		for _, secrets := range [][]string{{}, {""}, {"wrong"}, {strings.ToLower(rightSecret)}, {rightSecret + " "}, {rightSecret, rightSecret}} {
 			w := post(h, words(1, 801), secrets...)
@@ -66,7 +66,7 @@ func TestSE2AWebhookCallWithoutTheSecretLeavesNoTrace(t *testing.T) {
 }
 
 func TestSE2OtherMethodsAndLargeBodies(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
 			w := httptest.NewRecorder()
@@ -104,7 +104,7 @@ func TestSE2TheSecretIsCheckedAtTheStart(t *testing.T) {
 }
 
 func TestUP3TheSameUpdateTwice(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		var all sync.WaitGroup
 		for range 5 {
@@ -125,7 +125,7 @@ func TestUP3TheSameUpdateTwice(t *testing.T) {
 }
 
 func TestUP3AStorageFailureIsAnErrorAndTheNextTryWorks(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		r.effect = func(Event) error { return errDiskFull }
 		for range 20 {
@@ -143,7 +143,7 @@ func TestUP3AStorageFailureIsAnErrorAndTheNextTryWorks(t *testing.T) {
 }
 
 func TestTheWebhookTakesPoison(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		for _, body := range []string{``, `{`, `null`, `[]`, `{"update_id":1,`, `{"update_id":2,"message":7}`, "\xff", `{"update_id":-3}`, strings.Repeat("[", 100000)} {
 			if w := post(h, body, rightSecret); w.Code != http.StatusOK {
@@ -157,7 +157,7 @@ func TestTheWebhookTakesPoison(t *testing.T) {
 }
 
 func TestUP7TheWebhookIsSetWithSecretAndKinds(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		must(t, r.sandbox.Write(801, "before"))
 		h := r.webhook()
 		r.fault(sandbox.Fault{Method: "setWebhook", Times: 2, Respond: sandbox.Respond{Status: 502}})
@@ -181,7 +181,7 @@ func TestUP7TheWebhookIsSetWithSecretAndKinds(t *testing.T) {
 }
 
 func TestAWebhookThatCannotBeSetIsSaid(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		r.wire.cut.Store(true)
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -194,7 +194,7 @@ func TestAWebhookThatCannotBeSetIsSaid(t *testing.T) {
 }
 
 func TestTheSandboxDeliversToTheWebhook(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.hook = r.webhook()
 		must(t, r.webhook().SetUp(context.Background()))
 		fails := 2

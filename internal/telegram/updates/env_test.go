@@ -24,9 +24,9 @@ import (
 
 const botToken = "123:hush-hush-hush-hush-hush"
 
-// room is an inbox between the sandbox and a listener that writes down what it hears, in a bubble
+// env is an inbox between the sandbox and a handler that writes down what it gets, in a bubble
 // where time is virtual.
-type room struct {
+type env struct {
 	t       *testing.T
 	path    string
 	db      *database.DB
@@ -36,7 +36,7 @@ type room struct {
 	inbox   *Inbox
 	poller  *Poller
 	hold    error
-	// effect may fail or panic in the place of the listener.
+	// effect may fail or panic in the place of the handler.
 	effect   func(Event) error
 	received []Kind
 	// hook is where the webhook leads; nil: nobody is there.
@@ -56,12 +56,12 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// inRoom runs a test in a fresh room.
-func inRoom(t *testing.T, test func(r *room)) {
+// inEnv runs a test in a fresh env.
+func inEnv(t *testing.T, test func(r *env)) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "room.db")
+	path := filepath.Join(t.TempDir(), "env.db")
 	synctest.Test(t, func(t *testing.T) {
-		r := &room{t: t, path: path}
+		r := &env{t: t, path: path}
 		r.sandbox = sandbox.New(sandbox.Options{Seed: 1, WebhookTransport: roundTrip(r.deliver)})
 		defer r.sandbox.Close()
 		transport := r.sandbox.Transport()
@@ -78,7 +78,7 @@ func inRoom(t *testing.T, test func(r *room)) {
 }
 
 // deliver carries an update from the sandbox to the webhook.
-func (r *room) deliver(req *http.Request) (*http.Response, error) {
+func (r *env) deliver(req *http.Request) (*http.Response, error) {
 	if r.hook == nil {
 		return nil, errors.New("connection refused")
 	}
@@ -91,7 +91,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func (r *room) open() {
+func (r *env) open() {
 	r.t.Helper()
 	db, err := database.Open(context.Background(), r.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *room) open() {
 	r.poller = NewPoller(PollerOptions{Client: r.client, Inbox: r.inbox, Hold: func(context.Context) error { return r.hold }})
 }
 
-func (r *room) close() {
+func (r *env) close() {
 	r.inbox.Close()
 	r.client.Close()
 	if err := r.db.Close(); err != nil {
@@ -121,12 +121,12 @@ func (r *room) close() {
 }
 
 // reopen begins with what is on disk, as after a kill.
-func (r *room) reopen() {
+func (r *env) reopen() {
 	r.close()
 	r.open()
 }
 
-func (r *room) write(fn func(database.Tx) error) {
+func (r *env) write(fn func(database.Tx) error) {
 	r.t.Helper()
 	if err := r.db.Write(context.Background(), fn); err != nil {
 		r.t.Fatal(err)
@@ -134,7 +134,7 @@ func (r *room) write(fn func(database.Tx) error) {
 }
 
 // Handle implements Listener.
-func (r *room) Handle(tx database.Tx, _ time.Time, a Event) error {
+func (r *env) Handle(tx database.Tx, _ time.Time, a Event) error {
 	_, err := tx.Exec(`INSERT INTO heard (kind, chat, token) VALUES (?, ?, ?)`, a.Kind, a.Chat, a.Token)
 	if err == nil && r.effect != nil {
 		err = r.effect(a)
@@ -159,7 +159,7 @@ func fillDisk(tx database.Tx) error {
 }
 
 // heard is what had an effect, in order.
-func (r *room) heard() (list []string) {
+func (r *env) heard() (list []string) {
 	r.t.Helper()
 	r.write(func(tx database.Tx) error {
 		rows, err := tx.Query(`SELECT kind, chat, token FROM heard ORDER BY n`)
@@ -179,7 +179,7 @@ func (r *room) heard() (list []string) {
 	return list
 }
 
-func (r *room) wantHeard(want ...string) {
+func (r *env) wantHeard(want ...string) {
 	r.t.Helper()
 	if got := r.heard(); !slices.Equal(got, want) {
 		r.t.Errorf("heard %q, want %q", got, want)
@@ -187,7 +187,7 @@ func (r *room) wantHeard(want ...string) {
 }
 
 // stored are the kinds in the inbox by the order of their ids.
-func (r *room) stored() (kinds []string) {
+func (r *env) stored() (kinds []string) {
 	r.t.Helper()
 	r.write(func(tx database.Tx) error {
 		rows, err := tx.Query(`SELECT kind FROM notifier_updates ORDER BY update_id`)
@@ -208,13 +208,13 @@ func (r *room) stored() (kinds []string) {
 }
 
 // poll lets the poller run for a time.
-func (r *room) poll(d time.Duration) {
+func (r *env) poll(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	r.poller.Run(ctx)
 }
 
-func (r *room) fault(f sandbox.Fault) {
+func (r *env) fault(f sandbox.Fault) {
 	r.t.Helper()
 	if _, err := r.sandbox.AddFault(f); err != nil {
 		r.t.Fatal(err)
@@ -222,14 +222,14 @@ func (r *room) fault(f sandbox.Fault) {
 }
 
 // answers makes the next getUpdates bring this list.
-func (r *room) answers(list string) {
+func (r *env) answers(list string) {
 	r.t.Helper()
 	body := `{"ok":true,"result":[` + list + `]}`
 	r.fault(sandbox.Fault{Method: "getUpdates", Times: 1, Respond: sandbox.Respond{Status: 200, Body: &body, ContentType: "application/json"}})
 }
 
 // calls are those of a method.
-func (r *room) calls(method string) (list []sandbox.Call) {
+func (r *env) calls(method string) (list []sandbox.Call) {
 	for _, c := range r.sandbox.Calls() {
 		if c.Method == method {
 			list = append(list, c)
@@ -239,7 +239,7 @@ func (r *room) calls(method string) (list []sandbox.Call) {
 }
 
 // offsets are those of the calls of getUpdates.
-func (r *room) offsets() (list []int64) {
+func (r *env) offsets() (list []int64) {
 	r.t.Helper()
 	for _, c := range r.calls("getUpdates") {
 		n, err := strconv.ParseInt(c.Params["offset"], 10, 64)
@@ -251,7 +251,7 @@ func (r *room) offsets() (list []int64) {
 	return list
 }
 
-func (r *room) wantStatus(code string) {
+func (r *env) wantStatus(code string) {
 	r.t.Helper()
 	if s := r.poller.Status(time.Now()); s.Code != code {
 		r.t.Errorf("the status is %+v, want %s", s, code)
