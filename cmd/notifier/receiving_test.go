@@ -13,7 +13,7 @@ import (
 )
 
 // calls are those of a method.
-func (c *town) calls(method string) (calls []sandbox.Call) {
+func (c *env) calls(method string) (calls []sandbox.Call) {
 	for _, call := range c.box.Calls() {
 		if call.Method == method {
 			calls = append(calls, call)
@@ -35,7 +35,7 @@ func freeAddress(t *testing.T) string {
 
 // Field case UP-7: a webhook of an earlier set-up is removed without losing what waits, and set again.
 func TestUP7FromWebhookToPollingAndBack(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	response, err := http.Get(c.boxURL + "/bot1:test/setWebhook?url=http://" + freeAddress(t) + "/elsewhere")
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestUP7FromWebhookToPollingAndBack(t *testing.T) {
 
 // A customer without a chat gets an address, presses Start behind it, and hears of the order.
 func TestAnOrderFindsItsChat(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	s := c.serve()
 	s.ready("")
 	a := s.post("/orders", `{"number":"A-1","customer":{"id":"c-1","name":"Anna"},"currency":"EUR","totalCents":2500}`)
@@ -129,7 +129,7 @@ func TestAnOrderFindsItsChat(t *testing.T) {
 
 // Field case SE-5: health tells the truth about the database and about Telegram.
 func TestSE5HealthTellsTheTruth(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	s := c.serve()
 	s.ready("") // (a) idle
 	db, err := sql.Open("sqlite", "file:"+escapePath.Replace(c.databasePath()))

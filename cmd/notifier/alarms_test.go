@@ -99,7 +99,7 @@ func (b *bell) clean(words ...string) {
 }
 
 // sends is how many calls would take something from the original of a copy.
-func (c *town) sends() (n int) {
+func (c *env) sends() (n int) {
 	for _, call := range c.box.Calls() {
 		if call.Method == "sendMessage" || call.Method == "getUpdates" {
 			n++
@@ -111,7 +111,7 @@ func (c *town) sends() (n int) {
 // A restored backup comes up paused, says what it would send, and asks Telegram for nothing until a
 // person resumes it.
 func TestARestoredBackupWaitsForAPerson(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	for i := range 3 {
 		c.want(0, "pending", "message", "send", "--chat", fmt.Sprint(701+i), "--text", "x")
 	}
@@ -140,7 +140,7 @@ func TestARestoredBackupWaitsForAPerson(t *testing.T) {
 
 // A file that was copied with cp while nobody looked is noticed by its inode.
 func TestAClonedFileWaitsForAPerson(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	c.want(0, "pending", "message", "send", "--chat", "701", "--text", "x")
 	c.want(0, "1 sent", "dispatch")
 	c.want(0, "pending", "message", "send", "--chat", "701", "--text", "y")
@@ -164,7 +164,7 @@ func TestAClonedFileWaitsForAPerson(t *testing.T) {
 // Another bot's token makes no call at all, and says so everywhere.
 func TestAWrongTokenMakesNoCall(t *testing.T) {
 	b := newBell(t)
-	c := newTown(t, b.settings()...)
+	c := newEnv(t, b.settings()...)
 	c.want(0, "0 sent", "dispatch")
 	c.environ = append(c.environ, "TELEGRAM_BOT_TOKEN=2:staging")
 	before := len(c.box.Calls())
@@ -188,7 +188,7 @@ func TestAWrongTokenMakesNoCall(t *testing.T) {
 // A clock that is a year ahead erases nothing and ends nothing, and readiness says so; when it is
 // right again, what was due to be erased is.
 func TestAClockAYearAheadEndsNothing(t *testing.T) {
-	c := newTown(t, "NOTIFIER_PURGE_SCHEDULE=@every 1s")
+	c := newEnv(t, "NOTIFIER_PURGE_SCHEDULE=@every 1s")
 	var wrong atomic.Bool
 	wrong.Store(true)
 	c.environ = append(c.environ, "TELEGRAM_API_URL="+withClock(t, c.boxURL, &wrong))
@@ -236,7 +236,7 @@ func withClock(t *testing.T, address string, wrong *atomic.Bool) string {
 // on by themselves. A database that may not grow stands for it.
 func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 	b := newBell(t)
-	c := newTown(t, b.settings()...)
+	c := newEnv(t, b.settings()...)
 	s, err := config.Load(c.environ, ".env")
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func (s *service) try(body string) int {
 // The death of the staff's chat is an alarm and not a quiet row; customers do not feel it.
 func TestADeadStaffChatIsAnAlarm(t *testing.T) {
 	b := newBell(t)
-	c := newTown(t, append(b.settings(), "NOTIFIER_STAFF_CHAT_ID=-100500")...)
+	c := newEnv(t, append(b.settings(), "NOTIFIER_STAFF_CHAT_ID=-100500")...)
 	if _, err := c.box.AddFault(sandbox.Fault{Method: "sendMessage", ChatID: -100500, Times: 1, Respond: sandbox.Respond{
 		Status: 403, Description: "Forbidden: bot was kicked from the supergroup chat"}}); err != nil {
 		t.Fatal(err)
