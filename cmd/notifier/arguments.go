@@ -8,15 +8,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"notifier/internal/orders"
+	"notifier/internal/outbox"
 )
 
 // oneOf reads a word that must be one of those listed.
-func oneOf(into *string, text []byte, words ...string) error {
-	if !slices.Contains(words, string(text)) {
-		return fmt.Errorf("must be one of %s, not %q", strings.Join(words, ", "), text)
+func oneOf[S ~string](into *string, text []byte, words ...S) error {
+	if slices.Contains(words, S(text)) {
+		*into = string(text)
+		return nil
 	}
-	*into = string(text)
-	return nil
+	var list []string
+	for _, w := range words {
+		list = append(list, string(w))
+	}
+	return fmt.Errorf("must be one of %s, not %q", strings.Join(list, ", "), text)
 }
 
 // messageState is a state of messages as an argument.
@@ -24,7 +31,7 @@ type messageState string
 
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (s *messageState) UnmarshalText(text []byte) error {
-	return oneOf((*string)(s), text, "pending", "sending", "sent", "uncertain", "dead", "canceled")
+	return oneOf((*string)(s), text, outbox.Pending, outbox.Sending, outbox.Sent, outbox.Unsure, outbox.Dead, outbox.Canceled)
 }
 
 // chatState is a state of chats as an argument.
@@ -32,7 +39,7 @@ type chatState string
 
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (s *chatState) UnmarshalText(text []byte) error {
-	return oneOf((*string)(s), text, "open", "doubtful", "dead")
+	return oneOf((*string)(s), text, outbox.RecipientOpen, outbox.RecipientDoubtful, outbox.RecipientDead)
 }
 
 // orderStatus is an order's next status as an argument.
@@ -40,7 +47,7 @@ type orderStatus string
 
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (s *orderStatus) UnmarshalText(text []byte) error {
-	return oneOf((*string)(s), text, "placed", "paid", "ready", "shipped", "delivered", "canceled", "refunded")
+	return oneOf((*string)(s), text, orders.Statuses()...)
 }
 
 // uncertainPolicy is resend or hold as an argument.
@@ -48,7 +55,7 @@ type uncertainPolicy string
 
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (s *uncertainPolicy) UnmarshalText(text []byte) error {
-	return oneOf((*string)(s), text, "resend", "hold")
+	return oneOf((*string)(s), text, outbox.OnUncertainResend, outbox.OnUncertainHold)
 }
 
 // pageLimit is how many rows a list shows, as an argument.
@@ -117,7 +124,7 @@ func (o options) misused(status int, body []byte) error {
 		Errors []struct{ Detail, Pointer string }
 	}
 	if json.Unmarshal(body, &f) != nil || len(f.Errors) == 0 {
-		return nil //nolint:nilerr // an answer without fields names no option
+		return nil //nolint:nilerr // a response without fields names no option
 	}
 	first := f.Errors[0]
 	option := ""

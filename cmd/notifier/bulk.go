@@ -35,7 +35,7 @@ func (b bulk) check(one bool, what string, states ...string) error {
 	return nil
 }
 
-func (b bulk) question(target, key string) question {
+func (b bulk) request(target, key string) apiRequest {
 	body := map[string]any{"state": b.State, "dryRun": b.DryRun}
 	if b.Reason != "" {
 		body["reason"] = b.Reason
@@ -43,17 +43,17 @@ func (b bulk) question(target, key string) question {
 	if b.Since != "" {
 		body["since"] = b.Since
 	}
-	return question{method: http.MethodPost, target: target, body: body, key: key, options: options{
+	return apiRequest{method: http.MethodPost, target: target, body: body, key: key, options: options{
 		"/reason": "--reason", "/header/Idempotency-Key": "--key",
 	}}
 }
 
 // count tells how many it was.
-func (b bulk) count(p *program, what, done string) func(answer) error {
+func (b bulk) count(p *program, what, done string) func(object) error {
 	if b.DryRun {
 		done = "would be " + done
 	}
-	return func(a answer) error {
+	return func(a object) error {
 		_, err := fmt.Fprintf(p.stdout, "%s %s %s.\n", a.text("count"), what, done)
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"notifier/internal/telegram/syntax"
 )
 
 // cli is the command line.
@@ -71,8 +73,8 @@ type chatID int64
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (c *chatID) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(strings.TrimPrefix(string(text), chatMark), 10, 64)
-	if err != nil || n == 0 || n < -maxChatID || n > maxChatID {
-		return fmt.Errorf("a chat id is a number such as 7900000001 or -100500, not 0, and of at most 52 bits; not %q", strings.TrimPrefix(string(text), chatMark))
+	if err != nil || !syntax.IsChatID(n) {
+		return fmt.Errorf("must be %s; not %q", syntax.ChatID, strings.TrimPrefix(string(text), chatMark))
 	}
 	*c = chatID(n)
 	return nil

@@ -4,10 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
-
-	"notifier/internal/database"
-	"notifier/internal/orders"
 )
 
 type customerForgetCmd struct {
@@ -17,16 +13,12 @@ type customerForgetCmd struct {
 
 // Run erases who a customer is and keeps the numbers.
 func (c *customerForgetCmd) Run(ctx context.Context, p *program) error {
-	h, err := p.house(ctx)
+	a, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	var f orders.Forgotten
-	err = h.db.Write(ctx, func(tx database.Tx) (err error) {
-		f, err = h.book.Forget(tx, time.Now(), c.ID)
-		return err
-	})
+	defer a.Close()
+	f, err := a.Forget(ctx, c.ID)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"notifier/internal/httpapi"
-	"notifier/internal/telegram"
+	"notifier/internal/app"
+	"notifier/internal/config"
+	"notifier/internal/secret"
 	"notifier/internal/telegram/sandbox"
 )
 
@@ -40,22 +41,22 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	s := demoSettings(filepath.Join(dir, "demo.db"), service, bots)
-	h, err := build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	a, err := app.New(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	if _, err := h.addSender(false); err != nil {
+	defer a.Close()
+	if err := a.AddSender(false); err != nil {
 		return err
 	}
 	box := sandbox.New(sandbox.Options{})
-	t := &tale{program: p, box: box, url: "http://" + service.Addr().String(), boxURL: s.TelegramURL}
+	script := &demoScript{program: p, box: box, url: "http://" + service.Addr().String(), boxURL: s.TelegramURL}
 
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return serveSandbox(ctx, bots, box) })
-	all.Go(func() error { return h.serve(ctx, door{service, httpapi.NewServer(h.api, h.log)}) })
+	all.Go(func() error { return a.ServeAt(ctx, service) })
 	all.Go(func() error {
-		err := t.tell(ctx)
+		err := script.run(ctx)
 		if err != nil && ctx.Err() != nil {
 			return nil //nolint:nilerr // somebody has seen enough
 		}
@@ -65,7 +66,7 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 		if c.Once {
 			return errDemoOver
 		}
-		t.invite()
+		script.invite()
 		return nil
 	})
 	if err := all.Wait(); !errors.Is(err, errDemoOver) {
@@ -82,24 +83,24 @@ func listenNear(usual string) (net.Listener, error) {
 	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-func demoSettings(database string, service, bots net.Listener) Settings {
-	s := defaultSettings()
-	s.Token = telegram.NewSecret("1:demo")
+func demoSettings(database string, service, bots net.Listener) config.Settings {
+	s := config.Defaults()
+	s.Token = secret.New("1:demo")
 	s.Database = database
 	s.Listen = service.Addr().String()
 	s.TelegramURL = "http://" + bots.Addr().String()
 	return s
 }
 
-// say prints a line of the tale.
-func (t *tale) say(format string, args ...any) { fmt.Fprintf(t.stdout, format+"\n", args...) }
+// say prints a line of the script.
+func (d *demoScript) say(format string, args ...any) { fmt.Fprintf(d.stdout, format+"\n", args...) }
 
 // invite tells how to look around when the demo stays up.
-func (t *tale) invite() {
-	t.say("")
-	t.say("The demo stays up until Ctrl-C. Look around:")
-	t.say("  %s           the customers' chats: write, block, press Start", t.boxURL)
-	t.say("  curl %s/orders/1", t.url)
-	t.say("  curl %s/messages?state=dead", t.url)
-	t.say("  curl -H 'Content-Type: application/json' -d '{\"chatId\":7900000001,\"text\":\"hello\"}' %s/messages", t.url)
+func (d *demoScript) invite() {
+	d.say("")
+	d.say("The demo stays up until Ctrl-C. Look around:")
+	d.say("  %s           the customers' chats: write, block, press Start", d.boxURL)
+	d.say("  curl %s/orders/1", d.url)
+	d.say("  curl %s/messages?state=dead", d.url)
+	d.say("  curl -H 'Content-Type: application/json' -d '{\"chatId\":7900000001,\"text\":\"hello\"}' %s/messages", d.url)
 }

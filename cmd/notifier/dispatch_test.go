@@ -9,27 +9,27 @@ import (
 
 // dispatch exits 0 only when nothing is left that is due; else it says why, in one sentence.
 func TestDispatchSaysWhyWorkIsLeft(t *testing.T) {
-	send := func(c *town, chat string) {
+	send := func(c *env, chat string) {
 		if code, _, log := c.run("message", "send", "--chat", chat, "--text", "x"); code != 0 {
 			t.Fatalf("message send: %d %s", code, log)
 		}
 	}
-	for name, make := range map[string]func() (*town, string){
-		"paused": func() (*town, string) {
-			c := newTown(t)
+	for name, make := range map[string]func() (*env, string){
+		"paused": func() (*env, string) {
+			c := newEnv(t)
 			send(c, "701")
 			c.run("pause")
 			return c, `work remains for 1 recipient: paused by a person since \S+$`
 		},
-		"two recipients": func() (*town, string) {
-			c := newTown(t)
+		"two recipients": func() (*env, string) {
+			c := newEnv(t)
 			send(c, "701")
 			send(c, "702")
 			c.run("pause")
 			return c, `work remains for 2 recipients: paused`
 		},
-		"another bot's token": func() (*town, string) {
-			c := newTown(t)
+		"another bot's token": func() (*env, string) {
+			c := newEnv(t)
 			send(c, "701")
 			if code, _, log := c.run("dispatch"); code != 0 {
 				t.Fatalf("the first bot: %d %s", code, log)
@@ -38,14 +38,14 @@ func TestDispatchSaysWhyWorkIsLeft(t *testing.T) {
 			c.environ = append(c.environ, "TELEGRAM_BOT_TOKEN=2:test")
 			return c, `work remains.*: the database belongs to another bot`
 		},
-		"token rejected": func() (*town, string) {
-			c := newTown(t)
+		"token rejected": func() (*env, string) {
+			c := newEnv(t)
 			send(c, "701")
 			c.fault(`{"respond":{"status":401,"description":"Unauthorized"}}`)
 			return c, `work remains.*: token rejected`
 		},
-		"unreachable": func() (*town, string) {
-			c := newTown(t, "TELEGRAM_API_URL=http://127.0.0.1:9")
+		"unreachable": func() (*env, string) {
+			c := newEnv(t, "TELEGRAM_API_URL=http://127.0.0.1:9")
 			send(c, "701")
 			return c, `work remains.*: (message 1: It failed|Telegram cannot be reached)`
 		},
@@ -67,7 +67,7 @@ func TestDispatchSaysWhyWorkIsLeft(t *testing.T) {
 
 // --until-empty waits for a message that failed and is tried again soon.
 func TestDispatchUntilEmptyWaitsForASecondTry(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	c.run("message", "send", "--chat", "701", "--text", "x")
 	c.fault(`{"method":"sendMessage","times":1,"respond":{"status":500,"description":"Internal Server Error"}}`)
 	if code, out, log := c.run("dispatch", "--until-empty"); code != 0 || !strings.Contains(out, "1 sent") {
@@ -76,7 +76,7 @@ func TestDispatchUntilEmptyWaitsForASecondTry(t *testing.T) {
 }
 
 // fault makes the sandbox misbehave.
-func (c *town) fault(body string) {
+func (c *env) fault(body string) {
 	c.t.Helper()
 	response, err := http.Post(c.boxURL+"/sandbox/faults", "application/json", strings.NewReader(body))
 	if err != nil {

@@ -3,99 +3,39 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"text/tabwriter"
+
+	"notifier/internal/app"
+	"notifier/internal/config"
+	"notifier/internal/doctor"
 )
 
 type doctorCmd struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// Run looks for what is wrong. It changes nothing, and asks Telegram only what leaves no trace.
+// Run looks for what is wrong and prints it.
 func (c *doctorCmd) Run(ctx context.Context, p *program) error {
-	d := &doctor{program: p}
-	d.examine(ctx)
-	failed := 0
-	for _, f := range d.Findings {
-		if !f.OK {
-			failed++
-		}
-	}
+	report := doctor.Examine(ctx, doctor.Options{
+		Environ: p.environ, File: config.File, Outbox: app.NewOutbox, Client: app.NewClient,
+	})
 	var err error
 	if c.JSON {
-		err = json.NewEncoder(p.stdout).Encode(d)
+		err = json.NewEncoder(p.stdout).Encode(report)
 	} else {
-		err = d.print(p.stdout)
+		err = printReport(p.stdout, report)
 	}
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d checks failed; each says what mends it", failed, len(d.Findings))
+	if failed := report.Failed(); err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d checks failed; each says what mends it", failed, len(report.Findings))
 	}
 	return err
 }
 
-// finding is what one check found.
-type finding struct {
-	Check  string `json:"check"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	// Mend is a command for a shell that mends it; where a person must choose, what they begin with.
-	Mend string `json:"mend,omitempty"`
-}
-
-// doctor is one examination. Later checks need what earlier ones found sound.
-type doctor struct {
-	*program
-	Findings []finding `json:"findings"`
-	settings Settings
-	house    *house
-}
-
-func (d *doctor) well(check, format string, args ...any) {
-	d.Findings = append(d.Findings, finding{Check: check, OK: true, Detail: fmt.Sprintf(format, args...)})
-}
-
-func (d *doctor) bad(check, mend, format string, args ...any) {
-	d.Findings = append(d.Findings, finding{Check: check, Detail: fmt.Sprintf(format, args...), Mend: mend})
-}
-
-func (d *doctor) examine(ctx context.Context) {
-	d.checkSettingsFile()
-	if !d.checkSettings() {
-		return // nothing that follows would be about the right things
-	}
-	d.checkToken()
-	d.checkDisk()
-	sound := d.checkDatabaseFile()
-	if sound && d.openDatabase(ctx) {
-		defer d.house.close()
-		d.checkIntegrity(ctx)
-		sound = d.checkIdentity(ctx)
-		d.checkSender(ctx)
-		d.checkStaff(ctx)
-	}
-	d.checkService(ctx)
-	if sound || d.noDatabase() { // with another bot's database, nothing may be asked with this token
-		d.checkTelegram(ctx)
-	}
-}
-
-// openDatabase opens a database that is there. A missing one is no fault: serve creates it.
-func (d *doctor) openDatabase(ctx context.Context) bool {
-	h, err := build(ctx, d.settings, newLog(d.stderr, slog.LevelError+1, d.settings.LogFormat))
-	if err == nil {
-		d.house = h
-		return true
-	}
-	d.bad("database", d.mendDatabase(err), "%s", firstLine(err))
-	return false
-}
-
-func (d *doctor) print(w io.Writer) error {
+func printReport(w io.Writer, r doctor.Report) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range d.Findings {
+	for _, f := range r.Findings {
 		word := "ok"
 		if !f.OK {
 			word = "FAIL"
@@ -106,21 +46,4 @@ func (d *doctor) print(w io.Writer) error {
 		}
 	}
 	return t.Flush()
-}
-
-// settingErrors are all errors about settings in a tree of errors, and whether that is all there is.
-func settingErrors(err error) (found []*settingError, all bool) {
-	var one *settingError
-	if list, ok := err.(interface{ Unwrap() []error }); ok {
-		all = true
-		for _, e := range list.Unwrap() {
-			more, only := settingErrors(e)
-			found, all = append(found, more...), all && only
-		}
-		return found, all
-	}
-	if errors.As(err, &one) {
-		return []*settingError{one}, true
-	}
-	return nil, false
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"time"
+
+	"notifier/internal/doctor"
 )
 
 type healthCmd struct {
@@ -27,11 +27,11 @@ func (c *healthCmd) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		c.URL = urlOf(s.Listen)
+		c.URL = doctor.ServiceURL(s.Listen)
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
-	status, body, err := fetch(ctx, c.URL+"/readyz")
+	status, body, err := doctor.Get(ctx, c.URL+"/readyz")
 	if err != nil {
 		return fmt.Errorf("the service does not answer at %s: is it running? `notifier serve` starts it (%w)", c.URL, err)
 	}
@@ -62,31 +62,4 @@ func (h health) print(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s\n", problem.Code, printable(problem.Detail))
 	}
 	return nil
-}
-
-// urlOf is where a service that listens at address can be reached from this machine.
-func urlOf(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil { // settings are checked
-		return "http://" + address
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
-
-// fetch gets a small answer.
-func fetch(ctx context.Context, url string) (status int, body []byte, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close() //nolint:errcheck // it is read to its end
-	body, err = io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	return response.StatusCode, body, err
 }

@@ -17,6 +17,9 @@ import (
 	_ "time/tzdata" // cron lines know their time zone on any machine
 
 	"github.com/alecthomas/kong"
+
+	"notifier/internal/app"
+	"notifier/internal/config"
 )
 
 func main() {
@@ -118,8 +121,12 @@ func (p *program) fail(err error) int {
 	}
 	fmt.Fprintf(p.stderr, "notifier: %v\n", err)
 	var coded *codedError
-	if errors.As(err, &coded) {
+	var left *app.WorkLeftError
+	switch {
+	case errors.As(err, &coded):
 		return coded.code
+	case errors.As(err, &left):
+		return exitWorkLeft
 	}
 	return exitFailure
 }
@@ -140,4 +147,17 @@ func positionalChats(args []string) []string {
 		marked = append(marked, a)
 	}
 	return marked
+}
+
+// settings reads the environment and the settings file of the working folder.
+func (p *program) settings() (config.Settings, error) {
+	s, err := config.Load(p.environ, config.File)
+	if err != nil {
+		return s, wrongSettings(err)
+	}
+	return s, nil
+}
+
+func wrongSettings(err error) error {
+	return fmt.Errorf("the settings are not right; .env.example explains them all:\n%w", err)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"notifier"
+	"notifier/internal/app"
 	"notifier/internal/database"
 )
 
@@ -47,12 +48,12 @@ type backupCmd struct {
 
 // Run writes a consistent copy while others go on writing.
 func (c *backupCmd) Run(ctx context.Context, p *program) error {
-	h, err := p.house(ctx)
+	a, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	err = h.db.Backup(ctx, c.File, func(tx database.Tx) error { return h.box.MarkCopy(tx, time.Now()) })
+	defer a.Close()
+	err = a.Backup(ctx, c.File)
 	if err != nil {
 		return err
 	}
@@ -72,14 +73,14 @@ type purgeCmd struct {
 
 // Run erases what has been kept for long enough. A person decides: the clock is not asked.
 func (c *purgeCmd) Run(ctx context.Context, p *program) error {
-	h, err := p.house(ctx)
+	a, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	do := h.purge
+	defer a.Close()
+	do := a.Purge
 	if c.DryRun {
-		do = h.countPurge
+		do = a.CountPurge
 	}
 	r, err := do(ctx, time.Now())
 	if err != nil {
@@ -88,12 +89,12 @@ func (c *purgeCmd) Run(ctx context.Context, p *program) error {
 	if c.JSON {
 		return json.NewEncoder(p.stdout).Encode(r)
 	}
-	_, err = fmt.Fprintln(p.stdout, r.say())
+	_, err = fmt.Fprintln(p.stdout, r)
 	return err
 }
 
-// house builds everything but the sender, for verbs that work on the database.
-func (p *program) house(ctx context.Context) (*house, error) {
+// open wires everything but the sender, for verbs that work on the database.
+func (p *program) open(ctx context.Context) (*app.App, error) {
 	s, err := p.settings()
 	if err != nil {
 		return nil, err
@@ -101,5 +102,5 @@ func (p *program) house(ctx context.Context) (*house, error) {
 	if err := needDatabase(s); err != nil {
 		return nil, err
 	}
-	return build(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	return app.New(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // databasePath is where the town's database is.
-func (c *town) databasePath() string {
+func (c *env) databasePath() string {
 	path := ""
 	for _, pair := range c.environ {
 		if value, found := strings.CutPrefix(pair, "DATABASE_URL="); found {
@@ -21,7 +21,7 @@ func (c *town) databasePath() string {
 }
 
 // sql runs statements on the town's database as another program would.
-func (c *town) sql(statements ...string) {
+func (c *env) sql(statements ...string) {
 	c.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+escapePath.Replace(c.databasePath())+"?_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *town) sql(statements ...string) {
 var escapePath = strings.NewReplacer("%", "%25", "#", "%23", "?", "%3f", " ", "%20")
 
 // makeOld puts a database there as the first version made it.
-func (c *town) makeOld() {
+func (c *env) makeOld() {
 	c.t.Helper()
 	schema, err := os.ReadFile(c.root + "/internal/database/testdata/schema-1.sql")
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *town) makeOld() {
 }
 
 // want runs the program and fails the test unless it ends with this code and says these words.
-func (c *town) want(code int, words string, args ...string) string {
+func (c *env) want(code int, words string, args ...string) string {
 	c.t.Helper()
 	got, out, log := c.run(args...)
 	if got != code || !strings.Contains(out+log, words) {
@@ -58,7 +58,7 @@ func (c *town) want(code int, words string, args ...string) string {
 }
 
 func TestMigrate(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	c.want(0, "no database", "migrate")
 	c.makeOld()
 	c.want(exitFailure, "run `notifier migrate`", "sender")
@@ -69,7 +69,7 @@ func TestMigrate(t *testing.T) {
 
 // Field case SQ-11: after a rollback the older program refuses the newer database and leaves it alone.
 func TestSQ11AnOlderProgramLeavesANewerDatabaseAlone(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	c.want(0, "", "pause")
 	c.sql("UPDATE notifier_schema SET version = version + 1", "PRAGMA wal_checkpoint(TRUNCATE)")
 	before, err := os.ReadFile(c.databasePath())
@@ -89,7 +89,7 @@ func TestSQ11AnOlderProgramLeavesANewerDatabaseAlone(t *testing.T) {
 }
 
 func TestPurgeFollowsTheRetention(t *testing.T) {
-	c := newTown(t, "NOTIFIER_RETENTION_SENT=720h")
+	c := newEnv(t, "NOTIFIER_RETENTION_SENT=720h")
 	for _, text := range []string{"old", "recent"} {
 		c.want(0, "pending", "message", "send", "--chat", "701", "--text", text, "--key", "k-"+text)
 	}
@@ -113,7 +113,7 @@ func TestPurgeFollowsTheRetention(t *testing.T) {
 
 // Field case ID-4: a key outlives a kill, many other keys, and a purge within its lifetime.
 func TestID4KeysOutliveThePurge(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	first := c.want(0, `"orderId":1`, "order", "place", "--number", "A-1", "--customer", "c-1", "--chat", "701", "--currency", "EUR", "--total", "1", "--key", "k", "--json")
 	s := c.serve()
 	c.delivered(1)
@@ -135,7 +135,7 @@ func TestID4KeysOutliveThePurge(t *testing.T) {
 }
 
 func TestHealthAsksTheRunningService(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	c.want(exitFailure, "is it running?", "health")
 	s := c.serve()
 	s.ready("")
@@ -145,15 +145,4 @@ func TestHealthAsksTheRunningService(t *testing.T) {
 	c.want(0, "sender_paused: nothing is being sent", "health", "--url", s.url)
 	c.want(0, `"status":"degraded"`, "health", "--url", s.url, "--json")
 	c.want(exitFailure, "not notifier", "health", "--url", c.boxURL)
-}
-
-func TestWhereAServiceIsAsked(t *testing.T) {
-	for listen, want := range map[string]string{
-		"127.0.0.1:8080": "http://127.0.0.1:8080", ":8080": "http://localhost:8080",
-		"0.0.0.0:80": "http://localhost:80", "[::]:80": "http://localhost:80", "shop.lan:81": "http://shop.lan:81",
-	} {
-		if got := urlOf(listen); got != want {
-			t.Errorf("%s: %s", listen, got)
-		}
-	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type messageListCmd struct {
-	asking
+	apiCommand
 	State     messageState `help:"pending, sending, sent, uncertain, dead or canceled." placeholder:"STATE"`
 	Reason    string       `help:"Why they ended, such as chat_dead."`
 	Recipient string       `help:"A chat id, or customer:<id>."`
@@ -29,10 +29,10 @@ func (c *messageListCmd) Run(ctx context.Context, p *program) error {
 	if c.Order != 0 {
 		query.Set("orderId", strconv.FormatInt(int64(c.Order), 10))
 	}
-	q := question{method: http.MethodGet, target: "/messages?" + query.Encode(), options: options{
+	q := apiRequest{method: http.MethodGet, target: "/messages?" + query.Encode(), options: options{
 		"/query/reason": "--reason", "/query/recipient": "--recipient", "/query/after": "--after",
 	}}
-	return c.ask(ctx, p, q, func(a answer) error {
+	return c.call(ctx, p, q, func(a object) error {
 		return page(p.stdout, a, "There are no such messages.",
 			"messageId", "createdAt", "orderId", "type", "recipient", "state", "reason", "detail")
 	})
@@ -53,14 +53,14 @@ type messageArg struct {
 func (m messageArg) path(rest string) string { return fmt.Sprintf("/messages/%d%s", m.ID, rest) }
 
 type messageShowCmd struct {
-	asking
+	apiCommand
 	messageArg
 }
 
 // Run shows a message with its attempts.
 func (c *messageShowCmd) Run(ctx context.Context, p *program) error {
-	q := question{method: http.MethodGet, target: c.path("")}
-	return c.ask(ctx, p, q, func(a answer) error {
+	q := apiRequest{method: http.MethodGet, target: c.path("")}
+	return c.call(ctx, p, q, func(a object) error {
 		if err := showMessage(p, a); err != nil {
 			return err
 		}
@@ -73,20 +73,20 @@ func (c *messageShowCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-func showMessage(p *program, a answer) error {
+func showMessage(p *program, a object) error {
 	return fields(p.stdout, a, "messageId", "state", "reason", "detail", "recipient", "customerId", "orderId", "type",
 		"payload", "failures", "createdAt", "notBefore", "expiresAt", "retryAt", "endedAt", "telegramMessageId")
 }
 
 type messageExplainCmd struct {
-	asking
+	apiCommand
 	messageArg
 }
 
 // Run says why a message has not been sent.
 func (c *messageExplainCmd) Run(ctx context.Context, p *program) error {
-	q := question{method: http.MethodGet, target: c.path("/explain")}
-	return c.ask(ctx, p, q, func(a answer) error {
+	q := apiRequest{method: http.MethodGet, target: c.path("/explain")}
+	return c.call(ctx, p, q, func(a object) error {
 		fmt.Fprintf(p.stdout, "Message %s is %s. %s\n", a.text("messageId"), a.text("state"), a.text("text"))
 		if until := a.text("until"); until != "" {
 			fmt.Fprintf(p.stdout, "It will move at %s.\n", until)
@@ -96,7 +96,7 @@ func (c *messageExplainCmd) Run(ctx context.Context, p *program) error {
 }
 
 type messageSendCmd struct {
-	asking
+	apiCommand
 	Chat        chatID          `help:"To this chat (this, or --customer)." xor:"to"`
 	Customer    string          `help:"To this customer's chat, as soon as there is one (this, or --chat)." xor:"to"`
 	Text        string          `help:"Plain text (this, or --type)." xor:"what"`
@@ -141,15 +141,15 @@ func (c *messageSendCmd) Run(ctx context.Context, p *program) error {
 	add("notBefore", string(c.NotBefore))
 	add("expiresAt", string(c.ExpiresAt))
 	add("onUncertain", string(c.OnUncertain))
-	q := question{method: http.MethodPost, target: "/messages", body: body, key: c.Key, makes: true, options: options{
+	q := apiRequest{method: http.MethodPost, target: "/messages", body: body, key: c.Key, makes: true, options: options{
 		"/customerId": "--customer", "/text": "--text", "/type": "--type", "/payload": "--payload",
 		"/expiresAt": "--expires-at", "/header/Idempotency-Key": "--key",
 	}}
-	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+	return c.call(ctx, p, q, func(a object) error { return showMessage(p, a) })
 }
 
 type messageRetryCmd struct {
-	asking
+	apiCommand
 	ID    idArg  `arg:"" optional:"" help:"The message's id. Or choose many with --state."`
 	Force bool   `help:"Although a later message of its order was sent, or its expiresAt has passed."`
 	Key   string `help:"Idempotency-Key: makes the command safe to repeat."`
@@ -167,37 +167,37 @@ func (c *messageRetryCmd) Validate() error {
 // Run sends one message again, or many.
 func (c *messageRetryCmd) Run(ctx context.Context, p *program) error {
 	if c.ID == 0 {
-		return c.ask(ctx, p, c.question("/messages/retry", c.Key), c.count(p, "messages", "sent again"))
+		return c.call(ctx, p, c.request("/messages/retry", c.Key), c.count(p, "messages", "sent again"))
 	}
-	q := question{method: http.MethodPost, target: messageArg{c.ID}.path("/retry"), body: map[string]any{"force": c.Force}, key: c.Key,
+	q := apiRequest{method: http.MethodPost, target: messageArg{c.ID}.path("/retry"), body: map[string]any{"force": c.Force}, key: c.Key,
 		options: options{"/header/Idempotency-Key": "--key"}}
-	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+	return c.call(ctx, p, q, func(a object) error { return showMessage(p, a) })
 }
 
 type messageCancelCmd struct {
-	asking
+	apiCommand
 	messageArg
 }
 
 // Run cancels a message.
 func (c *messageCancelCmd) Run(ctx context.Context, p *program) error {
-	q := question{method: http.MethodPost, target: c.path("/cancel")}
-	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+	q := apiRequest{method: http.MethodPost, target: c.path("/cancel")}
+	return c.call(ctx, p, q, func(a object) error { return showMessage(p, a) })
 }
 
 type messageNowCmd struct {
-	asking
+	apiCommand
 	messageArg
 }
 
 // Run lets a message forget what it was planned for.
 func (c *messageNowCmd) Run(ctx context.Context, p *program) error {
-	q := question{method: http.MethodPost, target: c.path("/send-now")}
-	return c.ask(ctx, p, q, func(a answer) error { return showMessage(p, a) })
+	q := apiRequest{method: http.MethodPost, target: c.path("/send-now")}
+	return c.call(ctx, p, q, func(a object) error { return showMessage(p, a) })
 }
 
 // showNoCalls says why no call of a message is shown.
-func showNoCalls(p *program, a answer) error {
+func showNoCalls(p *program, a object) error {
 	why := "No call has been made for it."
 	if erased, _ := a["erased"].(bool); erased {
 		why = "Its content and its calls were erased after the retention time."

@@ -12,7 +12,7 @@ import (
 )
 
 type orderPlaceCmd struct {
-	asking
+	apiCommand
 	Demo     bool      `help:"A sample order, to see one's own chat get it: only --chat is needed."`
 	From     string    `help:"Read the whole order as JSON from this file; - is standard input." placeholder:"FILE"`
 	Number   string    `help:"The shop's own number."`
@@ -101,8 +101,8 @@ func (c *orderPlaceCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	q := question{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0, makes: true, options: c.options()}
-	return c.ask(ctx, p, q, func(a answer) error {
+	q := apiRequest{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0, makes: true, options: c.options()}
+	return c.call(ctx, p, q, func(a object) error {
 		fmt.Fprintf(p.stdout, "Order %s is placed (id %s, %s).\n", name(a), a.text("orderId"), a.money())
 		if connect := a.text("connectUrl"); connect != "" {
 			fmt.Fprintf(p.stdout, "The customer has no chat yet and can connect one at %s\n", connect)
@@ -138,7 +138,7 @@ func (c *orderPlaceCmd) body(stdin io.Reader) (any, error) {
 }
 
 // name is what people call an order.
-func name(a answer) string {
+func name(a object) string {
 	if n := a.text("number"); n != "" {
 		return n
 	}
@@ -146,7 +146,7 @@ func name(a answer) string {
 }
 
 type orderStatusCmd struct {
-	asking
+	apiCommand
 	ID          idArg       `arg:"" help:"The order's id."`
 	Status      orderStatus `arg:"" help:"paid, ready, shipped, delivered, canceled or refunded."`
 	Note        string      `help:"A note for the customer."`
@@ -157,10 +157,10 @@ type orderStatusCmd struct {
 // Run moves the order on.
 func (c *orderStatusCmd) Run(ctx context.Context, p *program) error {
 	body := map[string]any{"status": c.Status, "note": c.Note, "trackingUrl": c.TrackingURL}
-	q := question{method: http.MethodPost, target: fmt.Sprintf("/orders/%d/status", c.ID), body: body, key: c.Key, options: options{
+	q := apiRequest{method: http.MethodPost, target: fmt.Sprintf("/orders/%d/status", c.ID), body: body, key: c.Key, options: options{
 		"/note": "--note", "/trackingUrl": "--tracking-url", "/header/Idempotency-Key": "--key",
 	}}
-	return c.ask(ctx, p, q, func(a answer) error {
+	return c.call(ctx, p, q, func(a object) error {
 		if a["changed"] != true {
 			_, err := fmt.Fprintf(p.stdout, "Order %s was %s already: nothing to tell.\n", name(a), a.text("status"))
 			return err
@@ -171,14 +171,14 @@ func (c *orderStatusCmd) Run(ctx context.Context, p *program) error {
 }
 
 type orderShowCmd struct {
-	asking
+	apiCommand
 	ID idArg `arg:"" help:"The order's id."`
 }
 
 // Run shows the order.
 func (c *orderShowCmd) Run(ctx context.Context, p *program) error {
-	q := question{method: http.MethodGet, target: fmt.Sprintf("/orders/%d", c.ID)}
-	return c.ask(ctx, p, q, func(a answer) error {
+	q := apiRequest{method: http.MethodGet, target: fmt.Sprintf("/orders/%d", c.ID)}
+	return c.call(ctx, p, q, func(a object) error {
 		fmt.Fprintln(p.stdout, printable(a.text("summary")))
 		a["total"] = a.money()
 		if err := fields(p.stdout, a, "orderId", "number", "status", "customerId", "total", "note", "statusNote",

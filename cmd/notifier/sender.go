@@ -8,43 +8,43 @@ import (
 	"notifier/internal/outbox"
 )
 
-type senderShowCmd struct{ asking }
+type senderShowCmd struct{ apiCommand }
 
 // Run shows how the sender stands.
 func (c *senderShowCmd) Run(ctx context.Context, p *program) error {
-	return c.ask(ctx, p, question{method: http.MethodGet, target: "/sender"}, showSender(p))
+	return c.call(ctx, p, apiRequest{method: http.MethodGet, target: "/sender"}, showSender(p))
 }
 
-type senderReleaseCmd struct{ asking }
+type senderReleaseCmd struct{ apiCommand }
 
 // Run lifts the gate of the whole bot.
 func (c *senderReleaseCmd) Run(ctx context.Context, p *program) error {
-	return c.ask(ctx, p, question{method: http.MethodPost, target: "/sender/release"}, showSender(p))
+	return c.call(ctx, p, apiRequest{method: http.MethodPost, target: "/sender/release"}, showSender(p))
 }
 
-type pauseCmd struct{ asking }
+type pauseCmd struct{ apiCommand }
 
 // Run pauses the sender.
 func (c *pauseCmd) Run(ctx context.Context, p *program) error {
-	return c.ask(ctx, p, question{method: http.MethodPost, target: "/sender/pause", makes: true}, showSender(p))
+	return c.call(ctx, p, apiRequest{method: http.MethodPost, target: "/sender/pause", makes: true}, showSender(p))
 }
 
-type resumeCmd struct{ asking }
+type resumeCmd struct{ apiCommand }
 
 // Run ends a pause.
 func (c *resumeCmd) Run(ctx context.Context, p *program) error {
-	return c.ask(ctx, p, question{method: http.MethodPost, target: "/sender/resume"}, showSender(p))
+	return c.call(ctx, p, apiRequest{method: http.MethodPost, target: "/sender/resume"}, showSender(p))
 }
 
-func showSender(p *program) func(answer) error {
-	return func(a answer) error {
+func showSender(p *program) func(object) error {
+	return func(a object) error {
 		_, err := fmt.Fprintln(p.stdout, senderWords(a))
 		return err
 	}
 }
 
 // senderWords say how the sender stands. That nothing holds it up does not mean that there is one.
-func senderWords(a answer) string {
+func senderWords(a object) string {
 	const nobody = "No process sends for this database at present: start `notifier serve`."
 	process, sends := a["process"].(map[string]any)
 	if !sends && a.text("state") == outbox.SenderRunning {
@@ -60,7 +60,7 @@ func senderWords(a answer) string {
 	if !sends {
 		return words + ". " + nobody
 	}
-	holder := answer(process)
+	holder := object(process)
 	if holder.text("pid") == "0" { // it has just taken the lock
 		return words + "."
 	}

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"notifier/internal/config"
 )
 
 // SIGTERM ends a service with 0, however early it comes.
 func TestAnEarlyEndIsAGoodEnd(t *testing.T) {
 	for _, after := range []time.Duration{0, 100 * time.Microsecond, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond} {
-		c := newTown(t)
+		c := newEnv(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		if after == 0 {
 			cancel()
@@ -26,7 +28,7 @@ func TestAnEarlyEndIsAGoodEnd(t *testing.T) {
 }
 
 func TestAStandbySaysWhoSends(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	first := c.serve()
 	first.log.find(t, "this process sends")
 	second := c.serve()
@@ -38,7 +40,7 @@ func TestAStandbySaysWhoSends(t *testing.T) {
 
 // The log says what holds up the sender, and when that is over.
 func TestTheLogSaysWhenSendingGoesOn(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	s := c.serve("--paused")
 	s.post("/messages", `{"chatId":701,"text":"x"}`)
 	s.log.find(t, `not sending.*paused`)
@@ -59,11 +61,11 @@ func TestServeWarnsOfAnOpenSettingsFile(t *testing.T) {
 		{"TELEGRAM_BOT_TOKEN=1:test\n", 0o600, false},
 		{"NOTIFIER_RATE_CHAT=1\n", 0o644, false},
 	} {
-		c := newTown(t)
-		if err := os.WriteFile(settingsFile, []byte(f.text), f.mode); err != nil {
+		c := newEnv(t)
+		if err := os.WriteFile(config.File, []byte(f.text), f.mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(settingsFile, f.mode); err != nil { // whatever the umask
+		if err := os.Chmod(config.File, f.mode); err != nil { // whatever the umask
 			t.Fatal(err)
 		}
 		s := c.serve()

@@ -60,8 +60,8 @@ func (o *output) find(t *testing.T, pattern string) string {
 	}
 }
 
-// town is a database and a Telegram, on which the program is run.
-type town struct {
+// env is a database and a Telegram, on which the program is run.
+type env struct {
 	t       *testing.T
 	root    string // of the source tree
 	environ []string
@@ -69,7 +69,7 @@ type town struct {
 	boxURL  string
 }
 
-func newTown(t *testing.T, environ ...string) *town {
+func newEnv(t *testing.T, environ ...string) *env {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -79,14 +79,14 @@ func newTown(t *testing.T, environ ...string) *town {
 	box := sandbox.New(sandbox.Options{})
 	server := httptest.NewServer(box)
 	t.Cleanup(func() { box.Close(); server.Close() })
-	return &town{t: t, root: root, box: box, boxURL: server.URL, environ: append([]string{
+	return &env{t: t, root: root, box: box, boxURL: server.URL, environ: append([]string{
 		"TELEGRAM_BOT_TOKEN=1:test", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0",
 		"DATABASE_URL=" + filepath.Join(t.TempDir(), "shop #1?.db"),
 	}, environ...)}
 }
 
 // run runs the program to its end.
-func (c *town) run(args ...string) (code int, stdout, stderr string) {
+func (c *env) run(args ...string) (code int, stdout, stderr string) {
 	c.t.Helper()
 	var out, err bytes.Buffer
 	code = run(c.t.Context(), args, c.environ, strings.NewReader(""), &out, &err)
@@ -101,7 +101,7 @@ type service struct {
 	end      func() int // ends it as SIGTERM does, and returns its exit code
 }
 
-func (c *town) serve(args ...string) *service {
+func (c *env) serve(args ...string) *service {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &service{t: c.t, out: newOutput(), log: newOutput()}
@@ -116,12 +116,12 @@ func (c *town) serve(args ...string) *service {
 	return s
 }
 
-func (s *service) post(path, body string) answer {
+func (s *service) post(path, body string) object {
 	s.t.Helper()
 	return s.ask(http.MethodPost, path, body)
 }
 
-func (s *service) ask(method, path, body string) answer {
+func (s *service) ask(method, path, body string) object {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *service) ask(method, path, body string) answer {
 		s.t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it has been read
-	var a answer
+	var a object
 	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
 		s.t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func (s *service) ask(method, path, body string) answer {
 }
 
 // ready waits until /readyz tells of a problem; with an empty code, until it tells of none.
-func (s *service) ready(code string) answer {
+func (s *service) ready(code string) object {
 	s.t.Helper()
 	late := time.Now().Add(20 * time.Second)
 	for {
@@ -168,7 +168,7 @@ func order(number string, chat int64) string {
 }
 
 // delivered waits until the sandbox has delivered so many messages.
-func (c *town) delivered(n int) {
+func (c *env) delivered(n int) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer cancel()
@@ -178,7 +178,7 @@ func (c *town) delivered(n int) {
 }
 
 func TestServeDeliversAnOrder(t *testing.T) {
-	c := newTown(t, "NOTIFIER_STAFF_CHAT_ID=-100500")
+	c := newEnv(t, "NOTIFIER_STAFF_CHAT_ID=-100500")
 	s := c.serve()
 	s.post("/orders", order("A-1", 701))
 	c.delivered(2)
@@ -200,7 +200,7 @@ func TestServeDeliversAnOrder(t *testing.T) {
 // Field case UP-9: orders are taken while Telegram refuses connections, and sent without a restart
 // when it is back.
 func TestUP9StartUpWithoutTelegram(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -236,14 +236,14 @@ func TestUP9StartUpWithoutTelegram(t *testing.T) {
 
 // Field case OB-11: what is in flight at the end is finished and recorded; the rest waits untouched.
 // sending says whether a message is under way: getMe and the polls are calls, too.
-func (c *town) sending() bool {
+func (c *env) sending() bool {
 	return slices.ContainsFunc(c.box.Calls(), func(call sandbox.Call) bool {
 		return call.Method == "sendMessage" && call.Outcome == sandbox.OutcomeOpen
 	})
 }
 
 func TestOB11ShutdownFinishesWhatIsInFlight(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	l := c.box.Limits()
 	l.Latency = 300 * time.Millisecond
 	if err := c.box.SetLimits(l); err != nil {
@@ -275,7 +275,7 @@ func TestOB11ShutdownFinishesWhatIsInFlight(t *testing.T) {
 }
 
 func TestAStandbyTakesOver(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	first := c.serve()
 	first.log.find(t, "this process sends")
 	second := c.serve()
@@ -297,7 +297,7 @@ func TestAStandbyTakesOver(t *testing.T) {
 }
 
 func TestServeCanBeginPaused(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	s := c.serve("--paused")
 	s.out.find(t, `sender +(paused)`)
 	s.post("/orders", order("A-1", 701))
@@ -309,7 +309,7 @@ func TestServeCanBeginPaused(t *testing.T) {
 }
 
 func TestDispatchSaysWhatIsLeft(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	if code, out, _ := c.run("dispatch"); code != 0 || !strings.Contains(out, "0 sent") {
 		t.Errorf("with nothing to do: %d %s", code, out)
 	}
@@ -327,7 +327,7 @@ func TestDispatchSaysWhatIsLeft(t *testing.T) {
 }
 
 func TestServeSaysWhenItsAddressIsTaken(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,16 @@ import (
 	"strconv"
 	"time"
 
+	"notifier/internal/app"
+	"notifier/internal/config"
+	"notifier/internal/orders"
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
-	"notifier/internal/telegram/text"
+	"notifier/internal/telegram/syntax"
 )
 
 type setupCmd struct{}
-
-// settingsFile is where settings are written, and read besides the environment.
-const settingsFile = ".env"
 
 const (
 	tokenTries  = 3
@@ -31,7 +32,7 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	o := &onboarding{Settings: s, talk: newTalk(p.stdin, p.stdout)}
+	o := &onboarding{Settings: s, dialog: newDialog(p.stdin, p.stdout)}
 	if err := o.greetBot(ctx); err != nil {
 		return err
 	}
@@ -43,14 +44,14 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	values := map[string]string{"TELEGRAM_BOT_TOKEN": o.Token.Reveal(), "NOTIFIER_STAFF_CHAT_ID": strconv.FormatInt(o.chat, 10)}
-	if s.TelegramURL != defaultSettings().TelegramURL {
+	if s.TelegramURL != config.Defaults().TelegramURL {
 		values["TELEGRAM_API_URL"] = s.TelegramURL
 	}
 	// A token from a file would stand against the one that is written.
-	if err := writeDotenv(settingsFile, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
+	if err := config.WriteFile(config.File, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
 		return err
 	}
-	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", settingsFile)
+	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", config.File)
 	o.say("Next: `notifier doctor` checks the rest, `notifier serve` starts the service, and")
 	o.say("      `notifier order place --demo --chat %d` sends you a sample order.", o.chat)
 	return nil
@@ -58,8 +59,8 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 
 // onboarding is one run of setup.
 type onboarding struct {
-	Settings
-	*talk
+	config.Settings
+	*dialog
 	client *telegram.Client
 	chat   int64
 }
@@ -76,7 +77,7 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 			return err
 		}
 		if line != "" {
-			o.Token = telegram.NewSecret(line)
+			o.Token = secret.New(line)
 		}
 		refused, err := o.try(ctx)
 		if err != nil {
@@ -93,16 +94,10 @@ func (o *onboarding) greetBot(ctx context.Context) error {
 
 // try says why the token is refused, or nothing when it is good.
 func (o *onboarding) try(ctx context.Context) (refused string, err error) {
-	if _, wrong := telegram.BotID(o.Token); wrong != nil {
+	if _, wrong := syntax.BotID(o.Token); wrong != nil {
 		return "That is no token: " + wrong.Error() + ".", nil //nolint:nilerr // the reason is told to who typed it
 	}
-	texts, err := text.New(text.Options{Locale: o.Locale})
-	if err != nil {
-		return "", &settingError{"NOTIFIER_LOCALE", err.Error()}
-	}
-	h := &house{Settings: o.Settings, texts: texts}
-	h.tokenFile = "" // it is the one that was typed
-	if o.client, err = h.connect(); err != nil {
+	if o.client, err = app.NewClient(o.WithToken(o.Token)); err != nil { // with the one that was typed
 		return "", err
 	}
 	a := o.client.Identify(ctx)
@@ -194,7 +189,7 @@ func (o *onboarding) sendTest(ctx context.Context) error {
 		return err
 	}
 	address := strconv.FormatInt(o.chat, 10)
-	letter, err := o.client.Compose(outbox.Draft{Address: address, Type: "Text", Payload: payload})
+	letter, err := o.client.Compose(outbox.Draft{Address: address, Type: orders.TypeText, Payload: payload})
 	if err != nil {
 		return fmt.Errorf("write the test message: %w", err)
 	}

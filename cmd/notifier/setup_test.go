@@ -11,15 +11,15 @@ import (
 )
 
 // setUp runs setup with the answers of a person, in an environment without a token.
-func (c *town) setUp(answers ...string) (code int, out string) {
+func (c *env) setUp(answers ...string) (code int, out string) {
 	c.t.Helper()
 	var all bytes.Buffer
 	code = run(c.t.Context(), []string{"setup"}, c.environ, strings.NewReader(strings.Join(answers, "\n")+"\n"), &all, &all)
 	return code, all.String()
 }
 
-func newcomer(t *testing.T) *town {
-	c := newTown(t)
+func newcomer(t *testing.T) *env {
+	c := newEnv(t)
 	c.environ = c.environ[1:] // TELEGRAM_BOT_TOKEN
 	return c
 }

@@ -7,7 +7,7 @@ import (
 
 // Whether the command line is wrong is told by the exit code, whoever finds it.
 func TestBadOptionValuesExit2(t *testing.T) {
-	c := newTown(t)
+	c := newEnv(t)
 	if code, _, log := c.run("message", "send", "--chat", "1", "--text", "x"); code != 0 {
 		t.Fatalf("%d %s", code, log)
 	}

@@ -32,17 +32,17 @@ var ErrBusy = errors.New("the database is locked by another process")
 
 // DB is one open database. Its methods may be called from any goroutine.
 type DB struct {
-	path    string // absolute, symbolic links resolved
-	writer  *connection
-	turn    chan struct{}    // holds one token: whose turn it is to use writer
-	readers chan *connection // those that are free
-	rest    breather
-	full    atomic.Pointer[fullness] // nil: it never was
-	foreign atomic.Int64             // commits by others, as far as noticed
-	version int64                    // data_version as the writer last saw it; guarded by turn
-	watch   *watcher
-	closing sync.Once
-	closed  error // what Close came to
+	path     string // absolute, symbolic links resolved
+	writer   *connection
+	turn     chan struct{}    // holds one token: whose turn it is to use writer
+	readers  chan *connection // those that are free
+	fairness fairness
+	full     atomic.Pointer[fullness] // nil: it never was
+	foreign  atomic.Int64             // commits by others, as far as noticed
+	version  int64                    // data_version as the writer last saw it; guarded by turn
+	watch    *watcher
+	closing  sync.Once
+	closed   error // what Close came to
 	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
 	watchFiles bool
 }

@@ -54,7 +54,7 @@ func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	err := db.run(fn)
-	db.rest.held(began, time.Now())
+	db.fairness.held(began, time.Now())
 	db.noteFull(err)
 	return err
 }
@@ -95,7 +95,7 @@ func (db *DB) take(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for a turn to write: %w", ctx.Err())
 	}
-	db.rest.pause()
+	db.fairness.pause()
 	return nil
 }
 

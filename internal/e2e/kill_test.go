@@ -140,6 +140,7 @@ func (s *site) compare(b *books) {
 	}
 	defer rows.Close() //nolint:errcheck // a test
 	found := map[string]bool{}
+	uncertain := 0 // they may have been delivered, or not
 	for rows.Next() {
 		var number, state string
 		var messages, doubts int
@@ -147,6 +148,9 @@ func (s *site) compare(b *books) {
 			s.t.Fatal(err)
 		}
 		found[number] = true
+		if state == "uncertain" {
+			uncertain++
+		}
 		if messages != 1 {
 			s.t.Errorf("order %s has %d messages", number, messages)
 		}
@@ -175,8 +179,8 @@ func (s *site) compare(b *books) {
 	}
 	s.t.Logf("%d kills: %d orders acknowledged, %d in the database, %d texts delivered, %d of them twice, %d calls in the air",
 		kills, len(b.acknowledged), len(found), len(copies), repeated, b.inTheAir)
-	if len(copies) != len(found) {
-		s.t.Errorf("%d orders, %d different texts", len(found), len(copies))
+	if len(copies) > len(found) || len(copies) < len(found)-uncertain {
+		s.t.Errorf("%d orders, %d different texts, %d uncertain", len(found), len(copies), uncertain)
 	}
 	if repeated > b.inTheAir {
 		s.t.Errorf("%d repetitions, with %d calls in the air", repeated, b.inTheAir)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"notifier/internal/conversation"
+	"notifier/internal/bot"
 	"notifier/internal/database"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
@@ -49,8 +49,8 @@ func inStreet(t *testing.T, story func(*street)) {
 
 func (s *street) wire() {
 	s.book = orders.New(s.box, staffChat)
-	desk := conversation.New(conversation.Options{Outbox: s.box, Orders: s.book, StaffChat: staffChat})
-	s.inbox = updates.NewInbox(updates.InboxOptions{DB: s.db, Listener: desk, Client: s.client, Committed: func() { s.sender.Wake() }})
+	handler := bot.New(bot.Options{Outbox: s.box, Orders: s.book, StaffChat: staffChat})
+	s.inbox = updates.NewInbox(updates.InboxOptions{DB: s.db, Handler: handler, Client: s.client, Committed: func() { s.sender.Wake() }})
 	s.poller = updates.NewPoller(updates.PollerOptions{Client: s.client, Inbox: s.inbox})
 }
 
@@ -108,7 +108,7 @@ func (s *street) invite(customer string) (token string) {
 func (s *street) speaks(locale, customer string) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) error {
-		return s.book.Mention(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
+		return s.book.EnsureCustomer(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
 	})
 }
 

@@ -15,14 +15,16 @@ import (
 	"notifier"
 	"notifier/internal/database"
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/ratelimit"
 	"notifier/internal/telegram/sandbox"
 )
 
 // settings are those of the program that a case may want otherwise.
 type settings struct {
 	token       string
-	rates       telegram.Rates
+	rates       ratelimit.Rates
 	policy      outbox.Policy
 	concurrency int
 	batch       int
@@ -33,7 +35,7 @@ type settings struct {
 func defaults() settings {
 	return settings{
 		token:       "123:token",
-		rates:       telegram.Rates{Bot: 28, Chat: 1, Group: 18},
+		rates:       ratelimit.Rates{Bot: 28, Chat: 1, Group: 18},
 		policy:      outbox.Policy{TTL: 72 * time.Hour, UnlinkedTTL: 30 * 24 * time.Hour, MaxAttempts: 8, OnUncertain: outbox.OnUncertainResend},
 		concurrency: 32, batch: 100, timeout: 30 * time.Second, render: plainText,
 	}
@@ -99,19 +101,19 @@ func (c *town) restart() {
 		c.client.Close()
 	}
 	client, err := telegram.New(telegram.Options{
-		Token: func() (telegram.Secret, error) { return telegram.NewSecret(c.token), nil },
+		Token: func() (secret.Value, error) { return secret.New(c.token), nil },
 		URL:   "http://telegram.invalid", Timeout: c.timeout, Render: c.render, Transport: &c.wire,
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	pace, err := telegram.NewPace(c.rates)
+	limiter, err := ratelimit.New(c.rates)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	c.client, c.box = client, outbox.New("telegram", c.policy)
 	identity, _, _ := strings.Cut(c.token, ":")
-	c.sender = outbox.NewDispatcher(c.db, c.box, client, pace, outbox.DispatcherConfig{
+	c.sender = outbox.NewDispatcher(c.db, c.box, client, limiter, outbox.DispatcherConfig{
 		Identity: identity, Concurrency: c.concurrency, BatchSize: c.batch, SendTimeout: c.timeout,
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"notifier/internal/config"
 	"notifier/internal/database"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
@@ -68,10 +69,7 @@ type API struct {
 	webhook http.Handler
 }
 
-// WebhookPath is where Telegram sends updates.
-const WebhookPath = "/telegram/webhook"
-
-// MountWebhook lets h answer at WebhookPath. It has a guard and limits of its own, and must be
+// MountWebhook lets h answer at config.WebhookPath. It has a guard and limits of its own, and must be
 // mounted before the API serves.
 func (a *API) MountWebhook(h http.Handler) { a.webhook = h }
 
@@ -128,7 +126,7 @@ func (c Config) withDefaults() Config {
 // ServeHTTP serves requests from outside: they are asked for the key first.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recoverPanic(w, r)
-	if a.webhook != nil && r.URL.Path == WebhookPath {
+	if a.webhook != nil && r.URL.Path == config.WebhookPath {
 		a.webhook.ServeHTTP(w, r)
 		return
 	}
@@ -159,7 +157,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		f.write(w)
 		return
 	}
-	r, f := takeIn(w, r)
+	r, f := readRequest(w, r)
 	if f != nil {
 		f.write(w)
 		return

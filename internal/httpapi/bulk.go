@@ -41,7 +41,7 @@ type retryAllInput struct {
 	Body bulkMessagesBody
 }
 
-func (a *API) retryMessages(ctx context.Context, in *retryAllInput) (*answer[countBody], error) {
+func (a *API) retryMessages(ctx context.Context, in *retryAllInput) (*response[countBody], error) {
 	return ok(ctx, a, func(tx database.Tx, now time.Time) (countBody, error) {
 		n, err := a.Outbox.RetryAll(tx, now, in.Body.choose(in.Body.State, in.Body.Reason))
 		return countBody{n}, err
@@ -52,7 +52,7 @@ type reviveAllInput struct {
 	Body bulkChatsBody
 }
 
-func (a *API) reviveChats(ctx context.Context, in *reviveAllInput) (*answer[countBody], error) {
+func (a *API) reviveChats(ctx context.Context, in *reviveAllInput) (*response[countBody], error) {
 	return ok(ctx, a, func(tx database.Tx, _ time.Time) (countBody, error) {
 		n, err := a.Outbox.ReviveAll(tx, in.Body.choose(in.Body.State, in.Body.Reason))
 		return countBody{n}, err

@@ -10,6 +10,7 @@ import (
 
 	"notifier/internal/database"
 	"notifier/internal/outbox"
+	"notifier/internal/telegram/syntax"
 )
 
 func (a *API) registerChats() {
@@ -62,8 +63,8 @@ type ChatInput struct {
 
 // address is the chat's id as it is stored.
 func (in ChatInput) address() (string, error) {
-	if !isChat(in.ChatID) {
-		return "", invalid("/path/chatId", chatIDWords)
+	if !syntax.IsChatID(in.ChatID) {
+		return "", invalid("/path/chatId", chatIDExpect)
 	}
 	return strconv.FormatInt(in.ChatID, 10), nil
 }
@@ -84,7 +85,7 @@ type actOnChatInput struct {
 	Nothing
 }
 
-func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
 	address, err := in.address()
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*answer[chatB
 	})
 }
 
-func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*answer[chatBody], error) {
+func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
 	address, err := in.address()
 	if err != nil {
 		return nil, err

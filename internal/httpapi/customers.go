@@ -30,7 +30,7 @@ type linkBody struct {
 
 // linkCustomer makes an invitation. Without the bot's name there is no address, and an invitation
 // nobody can follow is none.
-func (a *API) linkCustomer(ctx context.Context, in *linkInput) (*answer[linkBody], error) {
+func (a *API) linkCustomer(ctx context.Context, in *linkInput) (*response[linkBody], error) {
 	if blank(in.CustomerID) {
 		return nil, invalid("/path/customerId", "is blank")
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"notifier/internal/config"
 )
 
 // guard decides who may ask at all.
@@ -20,7 +22,7 @@ func newGuard(key string) guard { return guard{keyed: key != "", sum: sha256.Sum
 // exempt are paths without a key: they tell nothing but health, or have guards of their own.
 func exempt(path string) bool {
 	switch path {
-	case "/livez", "/readyz", WebhookPath, "/admin":
+	case "/livez", "/readyz", config.WebhookPath, "/admin":
 		return true
 	}
 	return strings.HasPrefix(path, "/admin/")

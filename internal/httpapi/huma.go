@@ -42,7 +42,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 
 // register adds an operation whose errors become failures.
 func register[I, O any](a *API, op huma.Operation, handle func(context.Context, *I) (*O, error)) {
-	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // the body has been read: see takeIn
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // the body has been read: see readRequest
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {

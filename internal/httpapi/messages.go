@@ -34,7 +34,7 @@ type sendInput struct {
 	Body sendBody
 }
 
-func (a *API) sendMessage(ctx context.Context, in *sendInput) (*answer[MessageBody], error) {
+func (a *API) sendMessage(ctx context.Context, in *sendInput) (*response[MessageBody], error) {
 	n, err := in.Body.message(a.CheckText)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (a *API) sendMessage(ctx context.Context, in *sendInput) (*answer[MessageBo
 			return MessageBody{}, "", invalid("/expiresAt", "has passed")
 		}
 		if id := in.Body.CustomerID; id != "" {
-			if err := a.Orders.Mention(tx, now, orders.Mention{ID: id}); err != nil {
+			if err := a.Orders.EnsureCustomer(tx, now, orders.Mention{ID: id}); err != nil {
 				return MessageBody{}, "", err
 			}
 		}
@@ -116,7 +116,7 @@ type retryInput struct {
 	}
 }
 
-func (a *API) retryMessage(ctx context.Context, in *retryInput) (*answer[MessageBody], error) {
+func (a *API) retryMessage(ctx context.Context, in *retryInput) (*response[MessageBody], error) {
 	force := in.Body != nil && in.Body.Force
 	return ok(ctx, a, func(tx database.Tx, now time.Time) (MessageBody, error) {
 		m, err := a.Outbox.Retry(tx, now, in.MessageID, force)
@@ -135,14 +135,14 @@ type actInput struct {
 	Nothing
 }
 
-func (a *API) cancelMessage(ctx context.Context, in *actInput) (*answer[MessageBody], error) {
+func (a *API) cancelMessage(ctx context.Context, in *actInput) (*response[MessageBody], error) {
 	return ok(ctx, a, func(tx database.Tx, now time.Time) (MessageBody, error) {
 		m, err := a.Outbox.Cancel(tx, now, in.MessageID)
 		return showMessage(m), err
 	})
 }
 
-func (a *API) sendMessageNow(ctx context.Context, in *actInput) (*answer[MessageBody], error) {
+func (a *API) sendMessageNow(ctx context.Context, in *actInput) (*response[MessageBody], error) {
 	return ok(ctx, a, func(tx database.Tx, now time.Time) (MessageBody, error) {
 		m, err := a.Outbox.SendNow(tx, now, in.MessageID)
 		return showMessage(m), err

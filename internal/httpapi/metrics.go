@@ -11,7 +11,7 @@ import (
 	"notifier/internal/outbox"
 )
 
-// Metrics are what is counted while it happens. What can be looked up is in [Stock].
+// Metrics are what is counted while it happens. What can be looked up is in [Collector].
 type Metrics struct {
 	enqueued *prometheus.CounterVec
 	attempts *prometheus.CounterVec
@@ -23,10 +23,7 @@ type Metrics struct {
 }
 
 // types are the message types with a label of their own.
-var types = []string{
-	"Text", orders.TypePlaced, orders.TypePaid, orders.TypeReady, orders.TypeShipped, orders.TypeDelivered,
-	orders.TypeCanceled, orders.TypeRefunded, orders.TypeTracking, orders.TypeStaffPlaced,
-}
+var types = append(orders.Types(), orders.TypeText)
 
 // otherType is the label of all the others: whoever writes to the table may make up types.
 const otherType = "other"

@@ -37,19 +37,19 @@ type placeInput struct {
 	Body placeBody
 }
 
-// KeyHeader lets the header be described; takeIn has read it.
+// KeyHeader lets the header be described; readRequest has read it.
 type KeyHeader struct {
 	Key string `header:"Idempotency-Key" doc:"makes the request safe to repeat: 1 to 255 visible ASCII characters"`
 }
 
-func (a *API) placeOrder(ctx context.Context, in *placeInput) (*answer[placedBody], error) {
+func (a *API) placeOrder(ctx context.Context, in *placeInput) (*response[placedBody], error) {
 	n, err := in.Body.order()
 	if err != nil {
 		return nil, err
 	}
 	out, err := change(ctx, a, http.StatusCreated, func(tx database.Tx, now time.Time) (placedBody, string, error) {
-		o, told, err := a.Orders.Place(tx, now, n)
-		b := placedBody{OrderBody: showOrder(o), Messages: refer(told)}
+		o, enqueued, err := a.Orders.Place(tx, now, n)
+		b := placedBody{OrderBody: showOrder(o), Messages: refer(enqueued)}
 		return b, "/orders/" + strconv.FormatInt(o.ID, 10), err
 	}, a.connect)
 	if err == nil && out.Replayed == "" {
@@ -114,14 +114,14 @@ type changeStatusInput struct {
 	Body statusBody
 }
 
-func (a *API) changeStatus(ctx context.Context, in *changeStatusInput) (*answer[changedBody], error) {
+func (a *API) changeStatus(ctx context.Context, in *changeStatusInput) (*response[changedBody], error) {
 	c, err := in.Body.change()
 	if err != nil {
 		return nil, err
 	}
 	out, err := ok(ctx, a, func(tx database.Tx, now time.Time) (changedBody, error) {
-		o, changed, told, err := a.Orders.ChangeStatus(tx, now, in.OrderID, c)
-		return changedBody{OrderBody: showOrder(o), Changed: changed, Messages: refer(told)}, err
+		o, changed, enqueued, err := a.Orders.ChangeStatus(tx, now, in.OrderID, c)
+		return changedBody{OrderBody: showOrder(o), Changed: changed, Messages: refer(enqueued)}, err
 	})
 	if err == nil && out.Replayed == "" {
 		a.count(out.Body.Messages)

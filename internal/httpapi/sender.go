@@ -73,8 +73,8 @@ func (a *API) explain(tx database.Tx, now time.Time, id int64) (outbox.Explanati
 }
 
 // onSender is the operation that does act, and answers how the sender stands then.
-func (a *API) onSender(act func(database.Tx, time.Time) error) func(context.Context, *Nothing) (*answer[senderBody], error) {
-	return func(ctx context.Context, _ *Nothing) (*answer[senderBody], error) {
+func (a *API) onSender(act func(database.Tx, time.Time) error) func(context.Context, *Nothing) (*response[senderBody], error) {
+	return func(ctx context.Context, _ *Nothing) (*response[senderBody], error) {
 		return ok(ctx, a, func(tx database.Tx, now time.Time) (senderBody, error) {
 			if err := act(tx, now); err != nil {
 				return senderBody{}, err

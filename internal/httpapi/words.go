@@ -57,7 +57,7 @@ func filledIn(format, detail string) (string, bool) {
 // statusWords say what an order can still become.
 func statusWords(e *orders.StatusError) string {
 	var next []string
-	for _, s := range []orders.Status{orders.Placed, orders.Paid, orders.Ready, orders.Shipped, orders.Delivered, orders.Canceled, orders.Refunded} {
+	for _, s := range orders.Statuses() {
 		if e.From.CanBecome(s) {
 			next = append(next, string(s))
 		}

@@ -27,7 +27,7 @@ func open(t *testing.T, path string) *database.DB {
 }
 
 // once asks with a body and returns the answer, whether it is a repeated one, and the error.
-func once(db *database.DB, scope, key, body string, fn func() (idempotency.Answer, error)) (a idempotency.Answer, replayed bool, err error) {
+func once(db *database.DB, scope, key, body string, fn func() (idempotency.Response, error)) (a idempotency.Response, replayed bool, err error) {
 	hash, err := idempotency.Hash([]byte(body))
 	if err != nil {
 		return a, false, err
@@ -39,9 +39,9 @@ func once(db *database.DB, scope, key, body string, fn func() (idempotency.Answe
 	return a, replayed, err
 }
 
-func answer(body string) func() (idempotency.Answer, error) {
-	return func() (idempotency.Answer, error) {
-		return idempotency.Answer{Status: 201, Location: "/orders/1", Body: []byte(body)}, nil
+func answer(body string) func() (idempotency.Response, error) {
+	return func() (idempotency.Response, error) {
+		return idempotency.Response{Status: 201, Location: "/orders/1", Body: []byte(body)}, nil
 	}
 }
 
@@ -76,7 +76,7 @@ func TestOnceKeepsNoFailure(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "shop.db"))
 	defer db.Close() //nolint:errcheck // the test is over
 	failure := errors.New("taken")
-	_, _, err := once(db, "s", "k", `{}`, func() (idempotency.Answer, error) { return idempotency.Answer{}, failure })
+	_, _, err := once(db, "s", "k", `{}`, func() (idempotency.Response, error) { return idempotency.Response{}, failure })
 	if !errors.Is(err, failure) {
 		t.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func TestOnceRunsOneOfManyAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {
-			_, _, err := once(db, "s", "k", `{}`, func() (idempotency.Answer, error) {
+			_, _, err := once(db, "s", "k", `{}`, func() (idempotency.Response, error) {
 				ran++
-				return idempotency.Answer{Status: 201}, nil
+				return idempotency.Response{Status: 201}, nil
 			})
 			if err != nil {
 				t.Error(err)
@@ -119,5 +119,23 @@ func TestTryLeavesNothing(t *testing.T) {
 	})
 	if err != nil || rows != 0 {
 		t.Errorf("%d rows, %v", rows, err)
+	}
+}
+
+func TestACustomersResponsesAreForgotten(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "shop.db"))
+	for key, body := range map[string]string{"hers": `{"customerId":"c-17"}`, "his": `{"customerId":"c-18"}`, "nobodys": `{}`} {
+		if _, _, err := once(db, "POST /orders", key, `{}`, answer(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := db.Write(t.Context(), func(tx database.Tx) error { return idempotency.ForgetCustomer(tx, "c-17") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, known := range map[string]bool{"hers": false, "his": true, "nobodys": true} {
+		if _, replayed, err := once(db, "POST /orders", key, `{}`, answer(`{}`)); err != nil || replayed != known {
+			t.Errorf("%s: replayed %v, %v", key, replayed, err)
+		}
 	}
 }

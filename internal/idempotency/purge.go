@@ -18,6 +18,15 @@ func Purge(tx database.Tx, before time.Time, limit int) (int, error) {
 	return int(n), err
 }
 
+// ForgetCustomer forgets the keys whose first response is about a customer, as its customerId says.
+// The same request again is then a new one.
+func ForgetCustomer(tx database.Tx, customerID string) error {
+	if _, err := tx.Exec(`DELETE FROM notifier_keys WHERE json_extract(body, '$.customerId') = ?`, customerID); err != nil {
+		return fmt.Errorf("forget idempotency keys of customer %s: %w", customerID, err)
+	}
+	return nil
+}
+
 // CountOld says how many keys Purge would forget.
 func CountOld(tx database.Tx, before time.Time) (n int, err error) {
 	err = tx.QueryRow(`SELECT count(*) FROM notifier_keys WHERE created_at <= ?`, before.UnixMilli()).Scan(&n)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"notifier/internal/database"
+	"notifier/internal/outbox"
 )
 
 // Customer is who orders belong to. Only the shop knows more about them.
@@ -27,23 +28,23 @@ type Mention struct {
 }
 
 // Recipient is what the outbox calls the customer with this id, wherever their chat is.
-func Recipient(customerID string) string { return "customer:" + customerID }
+func Recipient(customerID string) string { return outbox.AliasPrefix + customerID }
 
-// Mention makes sure that the customer exists.
-func (b *Book) Mention(tx database.Tx, now time.Time, m Mention) error {
-	_, err := b.mention(tx, now, m)
+// EnsureCustomer makes sure that the customer exists.
+func (b *Book) EnsureCustomer(tx database.Tx, now time.Time, m Mention) error {
+	_, err := b.ensureCustomer(tx, now, m)
 	return err
 }
 
 // Bind makes a chat the customer's. An earlier chat of theirs is replaced, and what waits for
 // them goes to the new one.
 func (b *Book) Bind(tx database.Tx, now time.Time, customerID string, chatID int64) error {
-	_, err := b.mention(tx, now, Mention{ID: customerID, ChatID: chatID})
+	_, err := b.ensureCustomer(tx, now, Mention{ID: customerID, ChatID: chatID})
 	return err
 }
 
-// mention creates the customer at the first mention, and takes over what is new in later ones.
-func (b *Book) mention(tx database.Tx, now time.Time, m Mention) (Customer, error) {
+// ensureCustomer creates the customer at the first mention, and takes over what is new in later ones.
+func (b *Book) ensureCustomer(tx database.Tx, now time.Time, m Mention) (Customer, error) {
 	c := Customer{ID: m.ID}
 	err := tx.QueryRow(`INSERT INTO notifier_customers (id, name, locale, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET
@@ -92,7 +93,7 @@ func customer(tx database.Tx, id string) (Customer, error) {
 
 // CustomerOf is the customer in a recipient of Recipient, or empty when it is none.
 func CustomerOf(recipient string) string {
-	id, found := strings.CutPrefix(recipient, "customer:")
+	id, found := strings.CutPrefix(recipient, outbox.AliasPrefix)
 	if !found {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 // Forgotten is what Forget erased.
 type Forgotten struct{ Orders, Messages int }
 
-// Forget erases who a customer is: name, chat, and all texts about them, in orders, messages,
-// invitations and stored answers. Numbers, totals, statuses and times stay, under the shop's own
+// Forget erases who a customer is: name, chat, and all texts about them, in orders, messages and
+// invitations. Numbers, totals, statuses and times stay, under the shop's own
 // customer id.
 func (b *Book) Forget(tx database.Tx, now time.Time, customerID string) (Forgotten, error) {
 	var f Forgotten
@@ -31,9 +31,8 @@ func (b *Book) Forget(tx database.Tx, now time.Time, customerID string) (Forgott
 	}
 	f.Orders = int(orders)
 	for what, statement := range map[string]string{
-		"name":           `UPDATE notifier_customers SET name = '', locale = '' WHERE id = ?`,
-		"invitations":    `DELETE FROM notifier_links WHERE customer_id = ?`,
-		"stored answers": `DELETE FROM notifier_keys WHERE json_extract(body, '$.customerId') = ?`,
+		"name":        `UPDATE notifier_customers SET name = '', locale = '' WHERE id = ?`,
+		"invitations": `DELETE FROM notifier_links WHERE customer_id = ?`,
 	} {
 		if _, err := tx.Exec(statement, customerID); err != nil {
 			return f, fmt.Errorf("forget customer %s: erase their %s: %w", customerID, what, err)

@@ -16,8 +16,6 @@ const (
 	tokenBytes = 24
 	// inviteFor is how long an invitation is good.
 	inviteFor = 7 * 24 * time.Hour
-	// keepInvites is how long one is kept after that.
-	keepInvites = 30 * 24 * time.Hour
 )
 
 // Invitation lets the person who has it become a customer's Telegram chat, once.
@@ -32,11 +30,11 @@ type Invitation struct {
 // Invite makes an invitation for a customer, who is created at the first mention. Earlier ones stay
 // good.
 func (b *Book) Invite(tx database.Tx, now time.Time, customerID string) (Invitation, error) {
-	if err := b.Mention(tx, now, Mention{ID: customerID}); err != nil {
+	if err := b.EnsureCustomer(tx, now, Mention{ID: customerID}); err != nil {
 		return Invitation{}, fmt.Errorf("invite customer %s: %w", customerID, err)
 	}
-	_, err := tx.Exec(`DELETE FROM notifier_links WHERE customer_id = ? AND expires_at < ?`,
-		customerID, now.Add(-keepInvites).UnixMilli())
+	_, err := tx.Exec(`DELETE FROM notifier_links WHERE customer_id = ? AND `+isOld,
+		customerID, oldAt(now))
 	if err != nil {
 		return Invitation{}, fmt.Errorf("invite customer %s: forget old invitations: %w", customerID, err)
 	}

@@ -50,7 +50,7 @@ func (b *Book) Place(tx database.Tx, now time.Time, n NewOrder) (Order, []outbox
 	if n.Currency == "" || !currency.IsValid(n.Currency) { // the library calls none valid
 		return Order{}, nil, &CurrencyError{n.Currency}
 	}
-	c, err := b.mention(tx, now, n.Customer)
+	c, err := b.ensureCustomer(tx, now, n.Customer)
 	if err != nil {
 		return Order{}, nil, fmt.Errorf("place order %s: %w", n.Number, err)
 	}

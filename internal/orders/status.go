@@ -23,7 +23,9 @@ const (
 )
 
 // Statuses are all of them, in the order in which an order passes through them.
-var Statuses = []Status{Placed, Paid, Ready, Shipped, Delivered, Canceled, Refunded}
+func Statuses() []Status {
+	return []Status{Placed, Paid, Ready, Shipped, Delivered, Canceled, Refunded}
+}
 
 // next lists where an order can go from each status. Forward only; steps may be skipped.
 var next = map[Status][]Status{
@@ -82,7 +84,7 @@ type Change struct {
 // order has already is no change, and no message, unless its note or tracking address is new:
 // that is stored and told once, as TypeTracking. Its error is ErrNotFound or a *StatusError, or
 // comes from the database.
-func (b *Book) ChangeStatus(tx database.Tx, now time.Time, orderID int64, c Change) (o Order, changed bool, told []outbox.Message, err error) {
+func (b *Book) ChangeStatus(tx database.Tx, now time.Time, orderID int64, c Change) (o Order, changed bool, enqueued []outbox.Message, err error) {
 	o, err = b.Order(tx, orderID)
 	if err != nil {
 		return Order{}, false, nil, err
@@ -99,11 +101,11 @@ func (b *Book) ChangeStatus(tx database.Tx, now time.Time, orderID int64, c Chan
 	if o, err = c.apply(tx, now, o); err != nil {
 		return Order{}, false, nil, fmt.Errorf("change order %d: %w", orderID, err)
 	}
-	told, err = b.tell(tx, now, o, typ, c)
+	enqueued, err = b.tell(tx, now, o, typ, c)
 	if err != nil {
 		return Order{}, false, nil, fmt.Errorf("change order %d: %w", orderID, err)
 	}
-	return o, true, told, nil
+	return o, true, enqueued, nil
 }
 
 // hasNews says whether c tells anything that o does not know. What c leaves out is not taken away.

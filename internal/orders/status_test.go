@@ -24,8 +24,8 @@ var allowed = map[orders.Status]string{
 
 func TestEveryPairOfStatuses(t *testing.T) {
 	s := open(t, 0)
-	for _, from := range orders.Statuses {
-		for i, to := range orders.Statuses {
+	for _, from := range orders.Statuses() {
+		for i, to := range orders.Statuses() {
 			id := orderIn(t, s, from)
 			before := len(s.shelf.messages)
 			_, changed, err := s.change(id, orders.Change{Status: to})

@@ -53,7 +53,7 @@ func (r Reply) Stopped() bool { return r.Verdict == outbox.BotStopped }
 
 // Call makes exactly one call, with the same care for the token as all others.
 func (c *Client) Call(ctx context.Context, r Request) Reply {
-	key, err := c.keyring.current()
+	key, err := c.credentials.current()
 	if err != nil {
 		return Reply{Answer: outbox.Answer{Verdict: outbox.BotStopped, Detail: short(err.Error())}}
 	}
@@ -68,7 +68,7 @@ func (c *Client) Call(ctx context.Context, r Request) Reply {
 		x.limit = r.MaxBody
 	}
 	if req, err := c.request(ctx, key, r); err == nil { // its error would hold the address
-		if resp, err := c.seam.Do(req); err == nil {
+		if resp, err := c.recorder.Do(req); err == nil {
 			_ = resp.Body.Close() // it is in the facts
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Client) request(ctx context.Context, k *key, r Request) (*http.Request,
 	if err != nil {
 		return nil, err
 	}
-	address := c.keyring.base + "/bot" + k.token.Reveal() + "/" + r.Method
+	address := c.credentials.base + "/bot" + k.token.Reveal() + "/" + r.Method
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 )
 
 // callable is a client whose calls a handler answers.
@@ -73,7 +74,7 @@ func TestCallKnowsConflictsAndWaits(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	status, body = 429, `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":7}}`
-	if r := c.SetWebhook(t.Context(), "https://shop.example/", NewSecret("s")); r.Verdict != outbox.Wait || r.Wait != 7*time.Second {
+	if r := c.SetWebhook(t.Context(), "https://shop.example/", secret.New("s")); r.Verdict != outbox.Wait || r.Wait != 7*time.Second {
 		t.Errorf("got %+v", r)
 	}
 	status, body = 200, `{"ok":true,"result":{"url":"https://shop.example/","pending_update_count":3}}`
@@ -113,9 +114,9 @@ func TestCallReadsARefusedTokenAgain(t *testing.T) {
 		fmt.Fprint(w, `{"ok":true,"result":true}`)
 	}))
 	defer server.Close()
-	c, err := New(Options{URL: server.URL, Timeout: 5 * time.Second, Render: renderPair, Token: func() (Secret, error) {
+	c, err := New(Options{URL: server.URL, Timeout: 5 * time.Second, Render: renderPair, Token: func() (secret.Value, error) {
 		asked++
-		return NewSecret(tokens[min(asked, 2)-1]), nil
+		return secret.New(tokens[min(asked, 2)-1]), nil
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 )
 
 // DefaultURL is the public Bot API (https://core.telegram.org/bots/api#making-requests).
@@ -24,7 +25,7 @@ const DefaultURL = "https://api.telegram.org"
 type Options struct {
 	// Token gives the bot token. It is asked once at the start, and again before the first call
 	// after an answer that refused the token, so that a new one can be put in place while running.
-	Token func() (Secret, error)
+	Token func() (secret.Value, error)
 	// URL is where the Bot API is, without the token; empty: DefaultURL.
 	URL string
 	// Timeout bounds one call, connecting included. It must be positive. The Bot API server holds
@@ -41,11 +42,11 @@ type Options struct {
 // Client speaks to the Bot API for one bot. It implements outbox.Sender, and its methods may be
 // called side by side.
 type Client struct {
-	keyring  *keyring
-	seam     *seam
-	timeout  time.Duration
-	render   Renderer
-	username atomic.Pointer[string]
+	credentials *credentials
+	recorder    *httpRecorder
+	timeout     time.Duration
+	render      Renderer
+	username    atomic.Pointer[string]
 }
 
 var _ outbox.Sender = (*Client)(nil)
@@ -62,12 +63,12 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSeam(o.Transport)
-	k, err := newKeyring(o.Token, base, s)
+	s := newHTTPRecorder(o.Transport)
+	k, err := newCredentials(o.Token, base, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{keyring: k, seam: s, timeout: o.Timeout, render: o.Render}, nil
+	return &Client{credentials: k, recorder: s, timeout: o.Timeout, render: o.Render}, nil
 }
 
 func baseURL(text string) (string, error) {
@@ -82,11 +83,11 @@ func baseURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// Send makes exactly one call of sendMessage for a letter that Compose made.
+// Send makes exactly one call of sendMessage for a message that Compose made.
 func (c *Client) Send(ctx context.Context, address string, l outbox.Letter) outbox.Answer {
-	m, ok := l.(*letter)
+	m, ok := l.(*composed)
 	if !ok {
-		return outbox.Answer{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not a letter for Telegram: %T", l)}
+		return outbox.Answer{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not composed for Telegram: %T", l)}
 	}
 	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.SendMessage(ctx, m.params(address))
@@ -133,12 +134,12 @@ func (c *Client) Touch(ctx context.Context, address string) outbox.Answer {
 }
 
 // Close drops the idle connections. Calls in flight are not disturbed.
-func (c *Client) Close() { c.seam.client.CloseIdleConnections() }
+func (c *Client) Close() { c.recorder.client.CloseIdleConnections() }
 
 // call makes one call through the library and judges it by its facts alone: the library's own
 // error hides status and headers, and can be one although the message was taken.
 func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) error) (outbox.Answer, Facts) {
-	key, err := c.keyring.current()
+	key, err := c.credentials.current()
 	if err != nil {
 		return outbox.Answer{Verdict: outbox.BotStopped, Detail: short(err.Error())}, Facts{}
 	}
@@ -156,9 +157,9 @@ func (c *Client) judge(x *exchange, used *key) (outbox.Answer, Facts) {
 		return outbox.Answer{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
 	}
 	answer := Classify(facts)
-	answer.Detail = used.token.scrub(answer.Detail)
+	answer.Detail = used.token.Scrub(answer.Detail)
 	if answer.Verdict == outbox.BotStopped {
-		c.keyring.refused(used)
+		c.credentials.refused(used)
 	}
 	return answer, facts
 }

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -56,8 +57,8 @@ func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-func fixedToken(token string) func() (Secret, error) {
-	return func() (Secret, error) { return NewSecret(token), nil }
+func fixedToken(token string) func() (secret.Value, error) {
+	return func() (secret.Value, error) { return secret.New(token), nil }
 }
 
 func renderPair(messageType string, _ json.RawMessage) (Rendered, error) {
@@ -212,13 +213,13 @@ func TestTouchShowsTyping(t *testing.T) {
 func TestARefusedTokenIsReadAgain(t *testing.T) {
 	a := &api{status: 200, answers: []string{`{"ok":false,"error_code":401,"description":"Unauthorized"}`}}
 	tokens := []string{testToken, testToken, "", "7900000002:other", "not a token", "7900000001:new"}
-	read := func() (Secret, error) {
+	read := func() (secret.Value, error) {
 		token := tokens[0]
 		tokens = tokens[1:]
 		if token == "" {
-			return Secret{}, errors.New("no such file")
+			return secret.Value{}, errors.New("no such file")
 		}
-		return NewSecret(token), nil
+		return secret.New(token), nil
 	}
 	c, err := New(Options{Token: read, URL: "http://telegram.test", Timeout: time.Second, Render: renderPair, Transport: a})
 	if err != nil {
@@ -259,7 +260,7 @@ func TestNewRefusesBadOptions(t *testing.T) {
 		"no token":   func(o *Options) { o.Token = nil },
 		"no render":  func(o *Options) { o.Render = nil },
 		"bad token":  func(o *Options) { o.Token = fixedToken("hush") },
-		"unread":     func(o *Options) { o.Token = func() (Secret, error) { return Secret{}, errors.New("gone") } },
+		"unread":     func(o *Options) { o.Token = func() (secret.Value, error) { return secret.Value{}, errors.New("gone") } },
 		"bad url":    func(o *Options) { o.URL = "://hush" },
 		"no host":    func(o *Options) { o.URL = "https://" },
 		"scheme":     func(o *Options) { o.URL = "ftp://hush" },

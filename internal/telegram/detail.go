@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"notifier/internal/outbox"
+	"notifier/internal/secret"
 )
 
 // maxDetail is the longest detail, in characters.
@@ -73,7 +74,7 @@ var tokenLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]{20,}`)
 
 // short makes one line of at most maxDetail characters.
 func short(text string) string {
-	text = tokenLike.ReplaceAllString(text, hidden)
+	text = tokenLike.ReplaceAllString(text, secret.Hidden)
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c) {
 			return ' '

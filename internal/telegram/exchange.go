@@ -33,7 +33,7 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// newExchange returns an exchange and the context that leads the seam to it.
+// newExchange returns an exchange and the context that leads the recorder to it.
 func newExchange(ctx context.Context) (*exchange, context.Context) {
 	x := &exchange{limit: maxBody}
 	return x, context.WithValue(ctx, exchangeKey{}, x)
@@ -111,15 +111,15 @@ func (x *exchange) answered(resp *http.Response) {
 	resp.Body = io.NopCloser(bytes.NewReader(f.Body))
 }
 
-// seam is the HTTP client below the Bot API library. It adds nothing to a request and follows no
+// httpRecorder is the HTTP client below the Bot API library. It adds nothing to a request and follows no
 // redirect; it only watches.
-type seam struct {
+type httpRecorder struct {
 	client      *http.Client
 	traceIsSure bool // the transport is ours and calls every hook
 }
 
 // Do implements the library's HttpClient. Its errors hold neither token nor address.
-func (s *seam) Do(req *http.Request) (*http.Response, error) {
+func (s *httpRecorder) Do(req *http.Request) (*http.Response, error) {
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
 	if !ok {
 		x, _ = newExchange(req.Context())

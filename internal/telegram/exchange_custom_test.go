@@ -31,7 +31,7 @@ func TestFactsWithACustomTransport(t *testing.T) {
 		{"timeout", context.DeadlineExceeded, Facts{Written: true, Failure: "timed out"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSeam(roundTripFunc(func(*http.Request) (*http.Response, error) { return nil, c.err }))
+			s := newHTTPRecorder(roundTripFunc(func(*http.Request) (*http.Response, error) { return nil, c.err }))
 			expect(t, ask(t, s, address), c.want)
 			if _, err := s.Do(httptest.NewRequest(http.MethodPost, address, nil)); err == nil || strings.Contains(err.Error(), "secret") {
 				t.Errorf("error %v", err)
@@ -44,7 +44,7 @@ func TestFactsWithACustomTransport(t *testing.T) {
 func TestFactsWithACustomTransportThatIsTraced(t *testing.T) {
 	inner := newTransport(defaultDial())
 	t.Cleanup(inner.CloseIdleConnections)
-	s := newSeam(roundTripFunc(func(r *http.Request) (*http.Response, error) {
+	s := newHTTPRecorder(roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		resp, err := inner.RoundTrip(r)
 		if err != nil {
 			return nil, &url.Error{Op: "Post", URL: "x", Err: errors.New("wrapped away")}

@@ -19,13 +19,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// ask makes one POST through a seam and returns its facts.
-func ask(t *testing.T, s *seam, address string) Facts {
+// ask makes one POST through a recorder and returns its facts.
+func ask(t *testing.T, s *httpRecorder, address string) Facts {
 	t.Helper()
 	return askWithin(t, s, address, 10*time.Second)
 }
 
-func askWithin(t *testing.T, s *seam, address string, timeout time.Duration) Facts {
+func askWithin(t *testing.T, s *httpRecorder, address string, timeout time.Duration) Facts {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
@@ -40,7 +40,7 @@ func askWithin(t *testing.T, s *seam, address string, timeout time.Duration) Fac
 	}
 	facts, reached := x.result()
 	if !reached {
-		t.Error("the call did not reach the seam")
+		t.Error("the call did not reach the recorder")
 	}
 	if err == nil {
 		seen, errBody := io.ReadAll(resp.Body)
@@ -58,10 +58,10 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return server.URL
 }
 
-// ownSeam is a seam over our own transport, with another dial if one is given.
-func ownSeam(t *testing.T, dial dialFunc) *seam {
+// ownRecorder is a recorder over our own transport, with another dial if one is given.
+func ownRecorder(t *testing.T, dial dialFunc) *httpRecorder {
 	t.Helper()
-	s := newSeam(nil)
+	s := newHTTPRecorder(nil)
 	if dial != nil {
 		s.client.Transport = newTransport(dial)
 	}
@@ -86,7 +86,7 @@ func TestFactsOfAnAnswer(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = io.WriteString(w, `{"ok":false}`)
 	})
-	f := ask(t, ownSeam(t, nil), address)
+	f := ask(t, ownRecorder(t, nil), address)
 	expect(t, f, Facts{Written: true, Status: 429, RetryAfter: "7", Body: []byte(`{"ok":false}`)})
 	if _, err := http.ParseTime(f.Date); err != nil {
 		t.Errorf("Date: %v", err)
@@ -126,14 +126,14 @@ func TestFactsWhenNothingLeft(t *testing.T) {
 		{"no time at all", "http://192.0.2.1", blackHole, -1, "timed out"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			expect(t, askWithin(t, ownSeam(t, c.dial), c.address, c.timeout), Facts{Failure: c.want})
+			expect(t, askWithin(t, ownRecorder(t, c.dial), c.address, c.timeout), Facts{Failure: c.want})
 		})
 	}
 }
 
 func TestFactsWithoutAnAnswer(t *testing.T) {
 	hangUp := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	f := ask(t, ownSeam(t, nil), hangUp)
+	f := ask(t, ownRecorder(t, nil), hangUp)
 	if f.Status != 0 || !f.Written || f.Failure == "" {
 		t.Errorf("hung up: %+v", f)
 	}
@@ -148,7 +148,7 @@ func TestFactsWithoutAnAnswer(t *testing.T) {
 	x, ctx := newExchange(ctx)
 	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, silent, strings.NewReader("x"))
 	go func() { <-came; cancel() }()
-	if _, err := ownSeam(t, nil).Do(req); err == nil {
+	if _, err := ownRecorder(t, nil).Do(req); err == nil {
 		t.Error("no error")
 	}
 	f, _ = x.result()
@@ -162,7 +162,7 @@ func TestFactsOfACutAnswer(t *testing.T) {
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	f := ask(t, ownSeam(t, nil), address)
+	f := ask(t, ownRecorder(t, nil), address)
 	expect(t, f, Facts{Written: true, Status: 200, Body: []byte(`{"ok":true,"result":{"mess`), Cut: true, Failure: "connection closed"})
 }
 
@@ -170,7 +170,7 @@ func TestFactsOfALongAnswer(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"ok":true,"result":"`+strings.Repeat("x", 3*maxBody)+`"}`)
 	})
-	f := ask(t, ownSeam(t, nil), address)
+	f := ask(t, ownRecorder(t, nil), address)
 	if len(f.Body) != maxBody || !f.Cut || f.Failure != "the answer is too long" {
 		t.Errorf("%d bytes, %+v", len(f.Body), f.Failure)
 	}
@@ -182,7 +182,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		calls.Add(1)
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	})
-	if f := ask(t, ownSeam(t, nil), address); f.Status != 307 || calls.Load() != 1 {
+	if f := ask(t, ownRecorder(t, nil), address); f.Status != 307 || calls.Load() != 1 {
 		t.Errorf("status %d, %d calls", f.Status, calls.Load())
 	}
 }
@@ -211,7 +211,7 @@ func TestFactsOfACallOnADeadConnection(t *testing.T) {
 				_, _ = io.WriteString(w, `{"ok":true}`)
 			})
 			dead := new(atomic.Bool)
-			s := ownSeam(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+			s := ownRecorder(t, func(ctx context.Context, network, address string) (net.Conn, error) {
 				if dials.Add(1) > 1 {
 					if refused {
 						return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
@@ -256,7 +256,7 @@ func TestFactsOfACallThatNeverLeftItsConnection(t *testing.T) {
 			return deadConn{c, dead}
 		},
 	} {
-		s := ownSeam(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+		s := ownRecorder(t, func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := defaultDial()(ctx, network, address)
 			return wrap(conn), err
 		})
@@ -287,7 +287,7 @@ func TestACallThatLeftInPartIsNotRepeated(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	})
-	s := ownSeam(t, func(ctx context.Context, network, address string) (net.Conn, error) {
+	s := ownRecorder(t, func(ctx context.Context, network, address string) (net.Conn, error) {
 		dials.Add(1)
 		conn, err := defaultDial()(ctx, network, address)
 		return halfConn{conn, broken}, err
@@ -309,7 +309,7 @@ func TestIdleConnectionsAreClosedEarly(t *testing.T) {
 
 func TestCallsSideBySideKeepTheirOwnFacts(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })
-	s := ownSeam(t, nil)
+	s := ownRecorder(t, nil)
 	var group sync.WaitGroup
 	for i := range 32 {
 		group.Go(func() {

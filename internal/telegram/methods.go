@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"notifier/internal/secret"
 )
 
 // AllowedUpdates are the kinds of updates that are asked for. They are always named: left out, the
@@ -47,9 +49,9 @@ func (c *Client) DeleteWebhook(ctx context.Context) Reply {
 
 // SetWebhook lets Telegram send the updates to an address, each with the secret in the header
 // X-Telegram-Bot-Api-Secret-Token. Updates that wait are kept.
-func (c *Client) SetWebhook(ctx context.Context, address string, secret Secret) Reply {
+func (c *Client) SetWebhook(ctx context.Context, address string, proof secret.Value) Reply {
 	return c.Call(ctx, Request{Method: "setWebhook", Params: map[string]any{
-		"url": address, "secret_token": secret.Reveal(),
+		"url": address, "secret_token": proof.Reveal(),
 		"allowed_updates": AllowedUpdates(), "drop_pending_updates": false,
 	}})
 }
@@ -96,4 +98,4 @@ func (c *Client) AnswerCallback(ctx context.Context, id string) Reply {
 }
 
 // ID is the bot's id: the digits before the colon of its token.
-func (c *Client) ID() string { return c.keyring.botID }
+func (c *Client) ID() string { return c.credentials.botID }

@@ -50,13 +50,13 @@ func defaultDial() dialFunc {
 	return (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext
 }
 
-// newSeam builds the client over custom, or over a transport of our own when that is nil.
-func newSeam(custom http.RoundTripper) *seam {
+// newHTTPRecorder builds the client over custom, or over a transport of our own when that is nil.
+func newHTTPRecorder(custom http.RoundTripper) *httpRecorder {
 	transport := custom
 	if custom == nil {
 		transport = newTransport(defaultDial())
 	}
-	return &seam{
+	return &httpRecorder{
 		client: &http.Client{
 			Transport: transport,
 			// The token is in the address: it is never carried to another one.

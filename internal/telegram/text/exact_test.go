@@ -26,7 +26,7 @@ func TestNamesAreShownExactly(t *testing.T) {
 				}
 			}
 		}
-		text := render(t, TypeText, encode(t, map[string]string{"text": name}))
+		text := render(t, orders.TypeText, encode(t, map[string]string{"text": name}))
 		if text.Plain != name || html.UnescapeString(text.HTML) != name {
 			t.Errorf("Text %q: got %+v", name, text)
 		}
@@ -158,7 +158,7 @@ func TestControlsAreVisible(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
-	made := render(t, TypeText, encode(t, map[string]string{"text": "one\ntwo\x00"}))
+	made := render(t, orders.TypeText, encode(t, map[string]string{"text": "one\ntwo\x00"}))
 	if made.Plain != "one\ntwo␀" {
 		t.Errorf("got %q", made.Plain)
 	}

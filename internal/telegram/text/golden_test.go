@@ -31,12 +31,12 @@ func goldenPayloads() map[string]orders.Payload {
 	}
 }
 
-func goldenAnswers() map[string]orders.AnswerPayload {
+func goldenAnswers() map[string]orders.ReplyPayload {
 	two := []orders.OpenOrder{
 		{OrderID: 18, Number: "A-1002", Status: "shipped", Currency: "EUR", TotalCents: 3100},
 		{OrderID: 17, Status: "placed", Currency: "JPY", TotalCents: 500},
 	}
-	return map[string]orders.AnswerPayload{
+	return map[string]orders.ReplyPayload{
 		"full":    {CustomerName: "Anna", Orders: two, OpenOrders: 5},
 		"one":     {CustomerName: "Anna", Orders: two[:1], OpenOrders: 1},
 		"none":    {},
@@ -54,7 +54,7 @@ func goldenTexts(t *testing.T, messageType, language string) map[string]json.Raw
 		p.Locale = language
 		made[name] = encode(t, p)
 	}
-	for _, known := range answerTypes {
+	for _, known := range replyTypes {
 		if known != messageType {
 			continue
 		}

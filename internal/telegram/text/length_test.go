@@ -130,10 +130,10 @@ func TestOwnText(t *testing.T) {
 	} {
 		payload := encode(t, c.payload)
 		if c.reason != "" {
-			refused(t, newRenderer(t).Check(TypeText, payload), c.reason)
+			refused(t, newRenderer(t).Check(orders.TypeText, payload), c.reason)
 			continue
 		}
-		if got := render(t, TypeText, payload); got.Plain != c.plain {
+		if got := render(t, orders.TypeText, payload); got.Plain != c.plain {
 			t.Errorf("%.80s: got %.80q", payload, got.Plain)
 		}
 	}
@@ -147,7 +147,7 @@ func TestOwnText(t *testing.T) {
 }
 
 func TestButtons(t *testing.T) {
-	made := render(t, TypeText, json.RawMessage(`{"text":"x","buttons":[{"text":"Open","url":"https://shop.example/1?a=b"}]}`))
+	made := render(t, orders.TypeText, json.RawMessage(`{"text":"x","buttons":[{"text":"Open","url":"https://shop.example/1?a=b"}]}`))
 	if len(made.Buttons) != 1 || made.Buttons[0] != (Button{"Open", "https://shop.example/1?a=b"}) {
 		t.Errorf("got %+v", made.Buttons)
 	}
@@ -161,6 +161,6 @@ func TestButtons(t *testing.T) {
 	}
 	refused(t, CheckButtons([]Button{{" ", "https://shop.example"}}), Rejected)
 	refused(t, CheckButtons(make([]Button, 101)), Rejected)
-	_, err := newRenderer(t).Render(TypeText, json.RawMessage(`{"text":"x","buttons":[{"text":"x","url":"hush"}]}`))
+	_, err := newRenderer(t).Render(orders.TypeText, json.RawMessage(`{"text":"x","buttons":[{"text":"x","url":"hush"}]}`))
 	refused(t, err, Rejected)
 }

@@ -26,7 +26,7 @@ func TestRussianCounts(t *testing.T) {
 		1: "У вас 1 открытый заказ", 3: "У вас 3 открытых заказа", 5: "У вас 5 открытых заказов", 11: "У вас 11 открытых заказов",
 		21: "У вас 21 открытый заказ", 0: "Открытых заказов у вас сейчас нет",
 	} {
-		p := orders.AnswerPayload{Locale: "ru-RU", OpenOrders: n}
+		p := orders.ReplyPayload{Locale: "ru-RU", OpenOrders: n}
 		if plain := render(t, orders.TypeOpenOrders, encode(t, p)).Plain; !strings.Contains(plain, want) {
 			t.Errorf("%d: %q is not in\n%s", n, want, plain)
 		}
@@ -42,13 +42,13 @@ func TestRussianCounts(t *testing.T) {
 
 func TestAnswersFitWhateverIsInThem(t *testing.T) {
 	long := strings.Repeat("Ж🎩<&", 2000)
-	p := orders.AnswerPayload{CustomerName: long, OpenOrders: math.MaxInt64}
+	p := orders.ReplyPayload{CustomerName: long, OpenOrders: math.MaxInt64}
 	for range 20 {
 		p.Orders = append(p.Orders, orders.OpenOrder{Number: long, Status: long, Currency: "EUR", TotalCents: math.MinInt64})
 	}
 	for _, language := range []string{"en", "ru"} {
 		p.Locale = language
-		for _, messageType := range answerTypes {
+		for _, messageType := range replyTypes {
 			render(t, messageType, encode(t, p))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"notifier/internal/orders"
 )
 
 // DefaultLocale is the locale of messages that name none.
@@ -60,12 +62,12 @@ func New(o Options) (*Renderer, error) {
 // Render makes the text of a message from its type and payload. Its error is a *Error.
 func (r *Renderer) Render(messageType string, payload json.RawMessage) (Text, error) {
 	switch {
-	case messageType == TypeText:
+	case messageType == orders.TypeText:
 		return renderText(payload)
 	case slices.Contains(orderTypes, messageType):
 		return r.renderOrder(messageType, payload)
-	case slices.Contains(answerTypes, messageType):
-		return r.renderAnswer(messageType, payload)
+	case slices.Contains(replyTypes, messageType):
+		return r.renderReply(messageType, payload)
 	}
 	return Text{}, templateError("there is no template for this type")
 }

@@ -173,7 +173,7 @@ func TestNewFindsFaults(t *testing.T) {
 }
 
 func TestTypes(t *testing.T) {
-	if got := Types(); len(got) != 20 || got[0] != TypeText {
+	if got := Types(); len(got) != 20 || got[0] != orders.TypeText {
 		t.Errorf("got %v", got)
 	}
 }

@@ -21,7 +21,7 @@ import (
 func (r *Renderer) CheckNew(messageType string, payload json.RawMessage) error {
 	shape, known := shapeOf(messageType)
 	if !known {
-		return at("/type", "must be one of "+strings.Join(append([]string{TypeText}, orderTypes...), ", "))
+		return at("/type", "must be one of "+strings.Join(append([]string{orders.TypeText}, orderTypes...), ", "))
 	}
 	d := json.NewDecoder(bytes.NewReader(payload))
 	d.UseNumber()
@@ -38,12 +38,12 @@ func (r *Renderer) CheckNew(messageType string, payload json.RawMessage) error {
 // shapeOf is the struct that a payload of this type is read into.
 func shapeOf(messageType string) (reflect.Type, bool) {
 	switch {
-	case messageType == TypeText:
+	case messageType == orders.TypeText:
 		return reflect.TypeFor[ownText](), true
 	case slices.Contains(orderTypes, messageType):
 		return reflect.TypeFor[orders.Payload](), true
-	case slices.Contains(answerTypes, messageType):
-		return reflect.TypeFor[orders.AnswerPayload](), true
+	case slices.Contains(replyTypes, messageType):
+		return reflect.TypeFor[orders.ReplyPayload](), true
 	}
 	return nil, false
 }

@@ -23,17 +23,17 @@ const (
 	extension   = ".html"
 )
 
-// orderTypes are the types of messages about an order.
-var orderTypes = []string{
-	orders.TypePlaced, orders.TypePaid, orders.TypeReady, orders.TypeShipped, orders.TypeDelivered,
-	orders.TypeCanceled, orders.TypeRefunded, orders.TypeTracking, orders.TypeStaffPlaced,
-}
+// orderTypes and replyTypes have a template each.
+var (
+	orderTypes = orders.Types()
+	replyTypes = orders.ReplyTypes()
+)
 
 // Types are the message types that can be rendered.
-func Types() []string { return append([]string{TypeText}, templateTypes()...) }
+func Types() []string { return append([]string{orders.TypeText}, templateTypes()...) }
 
 // templateTypes are the types that have a template.
-func templateTypes() []string { return slices.Concat(orderTypes, answerTypes) }
+func templateTypes() []string { return slices.Concat(orderTypes, replyTypes) }
 
 // catalog holds the templates by language and type.
 type catalog map[string]map[string]*template.Template

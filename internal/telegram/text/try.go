@@ -14,7 +14,7 @@ func (r *Renderer) try() error {
 		m := newMoney(name)
 		for messageType, t := range r.catalog[name] {
 			attempt := tryOrder
-			if slices.Contains(answerTypes, messageType) {
+			if slices.Contains(replyTypes, messageType) {
 				attempt = tryAnswer
 			}
 			if err := attempt(t, m); err != nil {
@@ -47,14 +47,14 @@ func tryOrder(t *template.Template, m money) error {
 }
 
 func tryAnswer(t *template.Template, m money) error {
-	for _, p := range []orders.AnswerPayload{
+	for _, p := range []orders.ReplyPayload{
 		{},
 		{
 			CustomerName: "Anna", Stopped: true, OpenOrders: 3,
 			Orders: []orders.OpenOrder{{OrderID: 1, Number: "A-1", Status: string(orders.Paid), Currency: "EUR", TotalCents: 2500}},
 		},
 	} {
-		if _, err := answer(t, p, m); err != nil {
+		if _, err := reply(t, p, m); err != nil {
 			return err
 		}
 	}

@@ -34,9 +34,9 @@ var ErrNoID = errors.New("an update without an update_id")
 
 // InboxOptions are what an Inbox needs.
 type InboxOptions struct {
-	DB       *database.DB
-	Listener Listener
-	Client   *telegram.Client // answers buttons that were pressed, and knows the bot's name
+	DB      *database.DB
+	Handler Handler
+	Client  *telegram.Client // answers buttons that were pressed, and knows the bot's name
 	// Committed is called after an update was stored that may have had an effect; nil: nobody is.
 	Committed func()
 	// Received is told of each update and what it was, repetitions aside; nil: nobody is.
@@ -85,7 +85,7 @@ func (in *Inbox) Receive(ctx context.Context, raw json.RawMessage) (fresh bool, 
 	switch {
 	case errors.As(err, &broken), err != nil && !unavailable(err) && in.hopeless(id):
 		in.Log.Error("an update is set aside: its effect fails again and again", "update_id", id, "kind", a.Kind, "err", err)
-		a = Act{Kind: Unreadable}
+		a = Event{Kind: Unreadable}
 		fresh, err = in.store(ctx, id, a)
 	}
 	if err != nil {
@@ -101,25 +101,25 @@ func (in *Inbox) Receive(ctx context.Context, raw json.RawMessage) (fresh bool, 
 }
 
 // read is read, whatever happens in it.
-func (in *Inbox) read(raw json.RawMessage) (a Act) {
+func (in *Inbox) read(raw json.RawMessage) (a Event) {
 	defer func() {
 		if r := recover(); r != nil {
 			in.Log.Error("an update cannot be read", "panic", fmt.Sprintf("%T", r))
-			a = Act{Kind: Unreadable}
+			a = Event{Kind: Unreadable}
 		}
 	}()
 	return read(raw, in.Client.Username())
 }
 
-// store remembers the id and lets the listener hear the act, both or neither.
-func (in *Inbox) store(ctx context.Context, id int64, a Act) (fresh bool, err error) {
+// store remembers the id and lets the handler handle the event, both or neither.
+func (in *Inbox) store(ctx context.Context, id int64, a Event) (fresh bool, err error) {
 	now := time.Now()
 	err = in.DB.Write(ctx, func(tx database.Tx) error {
 		fresh, err = remember(tx, now, id, a.Kind)
 		if err != nil || !fresh || a.Kind == Ignored || a.Kind == Unreadable {
 			return err
 		}
-		return in.hear(tx, now, a)
+		return in.handle(tx, now, a)
 	})
 	return fresh && err == nil, err
 }
@@ -145,18 +145,18 @@ func remember(tx database.Tx, now time.Time, id int64, k Kind) (fresh bool, err 
 	return true, nil
 }
 
-// panicError is a panic of a listener. Its value is not shown: it may hold what somebody wrote.
+// panicError is a panic of a handler. Its value is not shown: it may hold what somebody wrote.
 type panicError struct{ kind string }
 
 func (e *panicError) Error() string { return "panic: " + e.kind }
 
-func (in *Inbox) hear(tx database.Tx, now time.Time, a Act) (err error) {
+func (in *Inbox) handle(tx database.Tx, now time.Time, a Event) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &panicError{fmt.Sprintf("%T", r)}
 		}
 	}()
-	return in.Listener.Hear(tx, now, a)
+	return in.Handler.Handle(tx, now, a)
 }
 
 // unavailable says that storage cannot take anything at present, or that we are to end.

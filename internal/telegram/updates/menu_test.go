@@ -18,7 +18,7 @@ func (n *notes) Menu(database.Tx) (string, error)         { return n.hash, nil }
 func (n *notes) SetMenu(_ database.Tx, hash string) error { n.hash = hash; return nil }
 
 func TestTheMenuIsSetOnlyWhenItHasChanged(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		store := &notes{}
 		keeper := func(description string) *MenuKeeper {
 			return &MenuKeeper{DB: r.db, Store: store, Client: r.client, Log: r.inbox.Log, Menu: Menu{

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPollerStoresAndConfirms(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		must(t, r.sandbox.Start(801, "abc"))
 		go func() {
 			time.Sleep(45 * time.Second)
@@ -40,11 +40,11 @@ func TestPollerStoresAndConfirms(t *testing.T) {
 
 func TestUP3AnUpdateThatComesAgainAfterAKillHasOneEffect(t *testing.T) {
 	for _, died := range []string{"before the update is stored", "after it is stored, before it is confirmed"} {
-		inRoom(t, func(r *room) {
+		inEnv(t, func(r *env) {
 			must(t, r.sandbox.Start(801, "abc"))
 			ctx, kill := context.WithCancel(context.Background())
 			defer kill()
-			r.effect = func(Act) error {
+			r.effect = func(Event) error {
 				kill()
 				if strings.HasPrefix(died, "before") {
 					return errors.New("killed")
@@ -64,7 +64,7 @@ func TestUP3AnUpdateThatComesAgainAfterAKillHasOneEffect(t *testing.T) {
 }
 
 func TestUP7AWebhookIsRemovedAndItsUpdatesAreKept(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		if reply := r.client.SetWebhook(context.Background(), "http://shop.invalid/hook", secretOf("s3cret")); !reply.OK {
 			t.Fatal(reply.Detail)
 		}
@@ -85,7 +85,7 @@ func TestUP7AWebhookIsRemovedAndItsUpdatesAreKept(t *testing.T) {
 }
 
 func TestAWebhookThatIsSetWhilePollingIsSomebodysWill(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		go func() {
 			time.Sleep(10 * time.Second)
 			r.client.SetWebhook(context.Background(), "http://shop.invalid/hook", secretOf("s3cret"))
@@ -110,7 +110,7 @@ func TestAWebhookThatIsSetWhilePollingIsSomebodysWill(t *testing.T) {
 }
 
 func TestAnotherPollerIsNotFought(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.fault(sandbox.Fault{Method: "getUpdates", Duration: 5 * time.Minute, Respond: sandbox.Respond{Status: 409,
 			Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}})
 		r.poll(5 * time.Minute)
@@ -128,7 +128,7 @@ func TestAnotherPollerIsNotFought(t *testing.T) {
 }
 
 func TestA429OnUpdatesHoldsUpdatesAlone(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.fault(sandbox.Fault{Method: "getUpdates", Times: 1, Respond: sandbox.Respond{RetryAfter: seconds(40)}})
 		must(t, r.sandbox.Write(801, "x"))
 		r.poll(time.Minute)
@@ -141,7 +141,7 @@ func TestA429OnUpdatesHoldsUpdatesAlone(t *testing.T) {
 }
 
 func TestARejectedTokenIsProbed(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.fault(sandbox.Fault{Duration: 10 * time.Minute, Respond: sandbox.Respond{Status: 401}})
 		must(t, r.sandbox.Write(801, "x"))
 		r.poll(10 * time.Minute)
@@ -156,7 +156,7 @@ func TestARejectedTokenIsProbed(t *testing.T) {
 }
 
 func TestNotReceivingAfterAMinute(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.poll(time.Minute + time.Second) // the last answer came a second ago
 		r.wire.cut.Store(true)
 		r.poll(58 * time.Second)
@@ -172,7 +172,7 @@ func TestNotReceivingAfterAMinute(t *testing.T) {
 }
 
 func TestUP9AHangingTelegramIsNotReceiving(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.fault(sandbox.Fault{Respond: sandbox.Respond{Hang: true}})
 		r.poll(2 * time.Minute)
 		r.wantStatus(NotReceiving)
@@ -184,7 +184,7 @@ func TestUP9AHangingTelegramIsNotReceiving(t *testing.T) {
 }
 
 func TestIDsThatJumpDownAreHeard(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.answers(words(2_000_000_000, 801))
 		r.answers(``)
 		r.answers(words(5, 802) + "," + words(6, 803))
@@ -198,7 +198,7 @@ func TestIDsThatJumpDownAreHeard(t *testing.T) {
 }
 
 func TestIDsAreKnownForTwoDays(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		for range 2 {
 			r.answers(words(7, 801))
 			r.poll(time.Minute)
@@ -225,7 +225,7 @@ func TestWhoRepeatsHimselfIsNotAskedInACircle(t *testing.T) {
 		"the highest id":      `{"ok":true,"result":[{"update_id":9223372036854775807}]}`,
 		"broken in the first": `{"ok":true,"result":[{"update_id":7,"message":{"chat"`,
 	} {
-		inRoom(t, func(r *room) {
+		inEnv(t, func(r *env) {
 			r.fault(sandbox.Fault{Method: "getUpdates", Respond: sandbox.Respond{Status: 200, Body: &body}})
 			r.poll(10 * time.Minute)
 			if n := len(r.calls("getUpdates")); n < 10 || n > 650 {
@@ -236,7 +236,7 @@ func TestWhoRepeatsHimselfIsNotAskedInACircle(t *testing.T) {
 }
 
 func TestPoisonIsStoredAndPassed(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.answers(`{"update_id":1,"message":"?"},{"update_id":2,"message":{"chat":{"id":1e99}}},null,5,{"update_id":3},` +
 			`{"update_id":4,"poll":{"id":[]}},{"update_id":"5"},` + words(6, 801))
 		r.poll(time.Minute)
@@ -251,12 +251,12 @@ func TestPoisonIsStoredAndPassed(t *testing.T) {
 }
 
 func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		for chat := range int64(3) {
 			must(t, r.sandbox.Write(801+chat, "x"))
 		}
 		fails := 3
-		r.effect = func(a Act) error {
+		r.effect = func(a Event) error {
 			if a.Chat == 802 && fails > 0 {
 				fails--
 				return errDiskFull
@@ -277,12 +277,12 @@ func TestWhatCannotBeStoredIsNotConfirmed(t *testing.T) {
 }
 
 func TestAnEffectThatAlwaysFailsIsSetAside(t *testing.T) {
-	for name, effect := range map[string]func(a Act) error{
-		"error": func(a Act) error { return errors.New("never") },
-		"panic": func(a Act) error { panic("hush") },
+	for name, effect := range map[string]func(a Event) error{
+		"error": func(a Event) error { return errors.New("never") },
+		"panic": func(a Event) error { panic("hush") },
 	} {
-		inRoom(t, func(r *room) {
-			r.effect = func(a Act) error {
+		inEnv(t, func(r *env) {
+			r.effect = func(a Event) error {
 				if a.Chat == 801 {
 					return effect(a)
 				}
@@ -300,7 +300,7 @@ func TestAnEffectThatAlwaysFailsIsSetAside(t *testing.T) {
 }
 
 func TestPressedButtonsAreAnswered(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		sent := r.client.Call(context.Background(), callOf("sendMessage", map[string]any{"chat_id": 801, "text": "x"}))
 		if !sent.OK {
 			t.Fatal(sent.Detail)
@@ -328,7 +328,7 @@ func TestPressedButtonsAreAnswered(t *testing.T) {
 }
 
 func TestNothingIsAskedWhileHeld(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.hold = errors.New("the database belongs to another bot")
 		r.poll(10 * time.Minute)
 		if n := len(r.sandbox.Calls()); n != 0 {
@@ -341,7 +341,7 @@ func TestNothingIsAskedWhileHeld(t *testing.T) {
 }
 
 func TestOnceTakesWhatWaits(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		for i := range 250 {
 			must(t, r.sandbox.Write(int64(1000+i), "x"))
 		}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"notifier/internal/telegram/syntax"
 )
 
 // members are those of a JSON object, each as it is written.
@@ -56,14 +58,14 @@ func updateID(raw []byte) (int64, bool) {
 
 // read says what an update tells. username is the bot's name; empty when it is not known yet. The
 // shapes are those of https://core.telegram.org/bots/api#update.
-func read(raw []byte, username string) Act {
+func read(raw []byte, username string) Event {
 	update := object(raw)
 	if update == nil {
-		return Act{Kind: Unreadable}
+		return Event{Kind: Unreadable}
 	}
 	for _, known := range []struct {
 		name string
-		read func(members, string) Act
+		read func(members, string) Event
 	}{
 		{"message", readMessage},
 		{"my_chat_member", readMembership},
@@ -75,29 +77,26 @@ func read(raw []byte, username string) Act {
 		}
 		m := object(content)
 		if m == nil {
-			return Act{Kind: Unreadable}
+			return Event{Kind: Unreadable}
 		}
 		return known.read(m, username)
 	}
-	return Act{Kind: Ignored}
+	return Event{Kind: Ignored}
 }
 
 // chatIn fills in where and when something happened, and to whom.
-func chatIn(m members, who members) (Act, bool) {
+func chatIn(m members, who members) (Event, bool) {
 	chat := m.in("chat")
 	id, ok := chat.number("id")
-	if !ok || !isChatID(id) {
-		return Act{Kind: Unreadable}, false
+	if !ok || !syntax.IsChatID(id) {
+		return Event{Kind: Unreadable}, false
 	}
-	a := Act{Chat: id, Private: id > 0, Language: languageOf(who), At: date(m)}
+	a := Event{Chat: id, Private: id > 0, Language: languageOf(who), At: date(m)}
 	if kind := chat.text("type"); kind != "" {
 		a.Private = kind == "private"
 	}
 	return a, true
 }
-
-// isChatID: Telegram promises at most 52 significant bits (https://core.telegram.org/bots/api#chat).
-func isChatID(id int64) bool { return id != 0 && id > -1<<52 && id < 1<<52 }
 
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,3}$`)
 
@@ -117,16 +116,16 @@ func date(m members) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-func readMessage(m members, username string) Act {
+func readMessage(m members, username string) Event {
 	a, ok := chatIn(m, m.in("from"))
 	if !ok {
 		return a
 	}
-	if to, ok := m.number("migrate_to_chat_id"); ok && isChatID(to) {
+	if to, ok := m.number("migrate_to_chat_id"); ok && syntax.IsChatID(to) {
 		a.Kind, a.MovedTo = Moved, to
 		return a
 	}
-	if from, ok := m.number("migrate_from_chat_id"); ok && isChatID(from) {
+	if from, ok := m.number("migrate_from_chat_id"); ok && syntax.IsChatID(from) {
 		a.Kind, a.Chat, a.MovedTo = Moved, from, a.Chat
 		return a
 	}
@@ -152,7 +151,7 @@ func readMessage(m members, username string) Act {
 
 // readMembership reads what has become of the bot in a chat. In private chats it comes for a block
 // and its end only; "kicked" also says that the person has deleted the chat.
-func readMembership(m members, _ string) Act {
+func readMembership(m members, _ string) Event {
 	a, ok := chatIn(m, m.in("from"))
 	if !ok {
 		return a
@@ -187,10 +186,10 @@ func readMembership(m members, _ string) Act {
 
 // readPress reads a pressed button. One below a message that was sent elsewhere has no chat; it is
 // answered and means nothing more.
-func readPress(m members, _ string) Act {
+func readPress(m members, _ string) Event {
 	a, ok := chatIn(m.in("message"), m.in("from"))
 	if !ok {
-		a = Act{}
+		a = Event{}
 	}
 	a.Kind, a.callback = Press, m.text("id")
 	if a.Chat == 0 {

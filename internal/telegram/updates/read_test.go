@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/syntax"
 )
 
 const at = 1767225600 // 2026-01-01T00:00:00Z
@@ -24,34 +25,34 @@ func membership(chat, kind, member string) string {
 }
 
 func TestRead(t *testing.T) {
-	anna := Act{Chat: 801, Private: true, Language: "ru", At: time.Unix(at, 0).UTC()}
-	act := func(change func(*Act)) Act {
+	anna := Event{Chat: 801, Private: true, Language: "ru", At: time.Unix(at, 0).UTC()}
+	act := func(change func(*Event)) Event {
 		a := anna
 		change(&a)
 		return a
 	}
-	kind := func(k Kind) Act { return act(func(a *Act) { a.Kind = k }) }
-	there := func(k Kind, chat int64, private bool) Act {
-		return Act{Kind: k, Chat: chat, Private: private, At: anna.At}
+	kind := func(k Kind) Event { return act(func(a *Event) { a.Kind = k }) }
+	there := func(k Kind, chat int64, private bool) Event {
+		return Event{Kind: k, Chat: chat, Private: private, At: anna.At}
 	}
 	for name, c := range map[string]struct {
 		raw  string
-		want Act
+		want Event
 	}{
 		"words":              {message(`,"text":"thanks"`), kind(Words)},
 		"a photo":            {message(`,"photo":[{"file_id":"x"}]`), kind(Words)},
 		"start":              {message(`,"text":"/start"`), kind(Start)},
-		"start with token":   {message(`,"text":"/start abc"`), act(func(a *Act) { a.Kind, a.Token = Start, "abc" })},
+		"start with token":   {message(`,"text":"/start abc"`), act(func(a *Event) { a.Kind, a.Token = Start, "abc" })},
 		"help":               {message(`,"text":"/help"`), kind(Help)},
 		"orders":             {message(`,"text":"/orders"`), kind(Orders)},
 		"stop":               {message(`,"text":"/STOP "`), kind(Stop)},
 		"unknown command":    {message(`,"text":"/buy"`), kind(Words)},
 		"text is a number":   {message(`,"text":5`), kind(Words)},
-		"group":              {`{"update_id":1,"message":{"chat":{"id":-5,"type":"group"},"text":"/start x"}}`, Act{Kind: Start, Chat: -5, Token: "x"}},
-		"no type":            {`{"update_id":1,"message":{"chat":{"id":5}}}`, Act{Kind: Words, Chat: 5, Private: true}},
-		"moved":              {`{"update_id":1,"message":{"chat":{"id":-5},"migrate_to_chat_id":-1005}}`, Act{Kind: Moved, Chat: -5, MovedTo: -1005}},
-		"moved, there":       {`{"update_id":1,"message":{"chat":{"id":-1005},"migrate_from_chat_id":-5}}`, Act{Kind: Moved, Chat: -5, MovedTo: -1005}},
-		"moved to nowhere":   {`{"update_id":1,"message":{"chat":{"id":-5},"migrate_to_chat_id":0}}`, Act{Kind: Words, Chat: -5}},
+		"group":              {`{"update_id":1,"message":{"chat":{"id":-5,"type":"group"},"text":"/start x"}}`, Event{Kind: Start, Chat: -5, Token: "x"}},
+		"no type":            {`{"update_id":1,"message":{"chat":{"id":5}}}`, Event{Kind: Words, Chat: 5, Private: true}},
+		"moved":              {`{"update_id":1,"message":{"chat":{"id":-5},"migrate_to_chat_id":-1005}}`, Event{Kind: Moved, Chat: -5, MovedTo: -1005}},
+		"moved, there":       {`{"update_id":1,"message":{"chat":{"id":-1005},"migrate_from_chat_id":-5}}`, Event{Kind: Moved, Chat: -5, MovedTo: -1005}},
+		"moved to nowhere":   {`{"update_id":1,"message":{"chat":{"id":-5},"migrate_to_chat_id":0}}`, Event{Kind: Words, Chat: -5}},
 		"blocked":            {membership("801", "private", `"status":"kicked"`), there(Blocked, 801, true)},
 		"unblocked":          {membership("801", "private", `"status":"member"`), there(Unblocked, 801, true)},
 		"joined":             {membership("-5", "group", `"status":"member"`), there(Joined, -5, false)},
@@ -62,26 +63,26 @@ func TestRead(t *testing.T) {
 		"restricted, mute":   {membership("-5", "supergroup", `"status":"restricted","is_member":true,"can_send_messages":false`), there(Ignored, -5, false)},
 		"restricted":         {membership("-5", "supergroup", `"status":"restricted","is_member":true,"can_send_messages":true`), there(Joined, -5, false)},
 		"a new status":       {membership("-5", "group", `"status":"honorary"`), there(Ignored, -5, false)},
-		"press":              {`{"update_id":1,"callback_query":{"id":"q","from":{"language_code":"de-AT"},"message":{"date":` + fmt.Sprint(at) + `,"chat":{"id":801}},"data":"x"}}`, Act{Kind: Press, Chat: 801, Private: true, Language: "de-AT", At: anna.At, callback: "q"}},
-		"press elsewhere":    {`{"update_id":1,"callback_query":{"id":"q","from":{"id":801},"inline_message_id":"z"}}`, Act{Kind: Ignored, callback: "q"}},
-		"edited":             {`{"update_id":1,"edited_message":{"chat":{"id":801},"text":"/stop"}}`, Act{Kind: Ignored}},
-		"nothing":            {`{"update_id":1}`, Act{Kind: Ignored}},
-		"null":               {`{"update_id":1,"message":null}`, Act{Kind: Ignored}},
-		"message is text":    {`{"update_id":1,"message":"hello"}`, Act{Kind: Unreadable}},
-		"no chat":            {`{"update_id":1,"message":{"text":"/start"}}`, Act{Kind: Unreadable}},
-		"chat 0":             {`{"update_id":1,"message":{"chat":{"id":0}}}`, Act{Kind: Unreadable}},
-		"chat too large":     {`{"update_id":1,"message":{"chat":{"id":4503599627370496}}}`, Act{Kind: Unreadable}},
-		"chat is a text":     {`{"update_id":1,"message":{"chat":{"id":"801"}}}`, Act{Kind: Unreadable}},
-		"not JSON":           {`{"update_id":1,"message":{`, Act{Kind: Unreadable}},
-		"a list":             {`[1]`, Act{Kind: Unreadable}},
-		"odd date":           {`{"update_id":1,"message":{"date":99999999999999,"chat":{"id":801}}}`, Act{Kind: Words, Chat: 801, Private: true}},
-		"odd language":       {`{"update_id":1,"message":{"chat":{"id":801},"from":{"language_code":"../en"}}}`, Act{Kind: Words, Chat: 801, Private: true}},
-		"from is a list":     {`{"update_id":1,"message":{"chat":{"id":801},"from":[]}}`, Act{Kind: Words, Chat: 801, Private: true}},
-		"unknown members":    {`{"update_id":1,"message":{"chat":{"id":801,"new":{"x":[]}},"text":"/help","new":[{}]},"new":1}`, Act{Kind: Help, Chat: 801, Private: true}},
-		"a chat in 2^52-ish": {`{"update_id":1,"message":{"chat":{"id":-4503599627370495}}}`, Act{Kind: Words, Chat: -4503599627370495}},
+		"press":              {`{"update_id":1,"callback_query":{"id":"q","from":{"language_code":"de-AT"},"message":{"date":` + fmt.Sprint(at) + `,"chat":{"id":801}},"data":"x"}}`, Event{Kind: Press, Chat: 801, Private: true, Language: "de-AT", At: anna.At, callback: "q"}},
+		"press elsewhere":    {`{"update_id":1,"callback_query":{"id":"q","from":{"id":801},"inline_message_id":"z"}}`, Event{Kind: Ignored, callback: "q"}},
+		"edited":             {`{"update_id":1,"edited_message":{"chat":{"id":801},"text":"/stop"}}`, Event{Kind: Ignored}},
+		"nothing":            {`{"update_id":1}`, Event{Kind: Ignored}},
+		"null":               {`{"update_id":1,"message":null}`, Event{Kind: Ignored}},
+		"message is text":    {`{"update_id":1,"message":"hello"}`, Event{Kind: Unreadable}},
+		"no chat":            {`{"update_id":1,"message":{"text":"/start"}}`, Event{Kind: Unreadable}},
+		"chat 0":             {`{"update_id":1,"message":{"chat":{"id":0}}}`, Event{Kind: Unreadable}},
+		"chat too large":     {`{"update_id":1,"message":{"chat":{"id":4503599627370496}}}`, Event{Kind: Unreadable}},
+		"chat is a text":     {`{"update_id":1,"message":{"chat":{"id":"801"}}}`, Event{Kind: Unreadable}},
+		"not JSON":           {`{"update_id":1,"message":{`, Event{Kind: Unreadable}},
+		"a list":             {`[1]`, Event{Kind: Unreadable}},
+		"odd date":           {`{"update_id":1,"message":{"date":99999999999999,"chat":{"id":801}}}`, Event{Kind: Words, Chat: 801, Private: true}},
+		"odd language":       {`{"update_id":1,"message":{"chat":{"id":801},"from":{"language_code":"../en"}}}`, Event{Kind: Words, Chat: 801, Private: true}},
+		"from is a list":     {`{"update_id":1,"message":{"chat":{"id":801},"from":[]}}`, Event{Kind: Words, Chat: 801, Private: true}},
+		"unknown members":    {`{"update_id":1,"message":{"chat":{"id":801,"new":{"x":[]}},"text":"/help","new":[{}]},"new":1}`, Event{Kind: Help, Chat: 801, Private: true}},
+		"a chat in 2^52-ish": {`{"update_id":1,"message":{"chat":{"id":-4503599627370495}}}`, Event{Kind: Words, Chat: -4503599627370495}},
 	} {
 		got := read([]byte(c.raw), "Shop_Bot")
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(Act{})); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(Event{})); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}
@@ -174,7 +175,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		a := read(raw, "shop_bot")
-		if a.Kind == "" || a.Chat == 0 && a.Kind != Ignored && a.Kind != Unreadable || a.Chat != 0 && !isChatID(a.Chat) {
+		if a.Kind == "" || a.Chat == 0 && a.Kind != Ignored && a.Kind != Unreadable || a.Chat != 0 && !syntax.IsChatID(a.Chat) {
 			t.Errorf("%q: got %+v", raw, a)
 		}
 		if id, ok := updateID(raw); ok && id < 0 {

@@ -8,15 +8,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"sync/atomic"
 	"time"
 
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
+	"notifier/internal/telegram/syntax"
 )
-
-// WebhookPath is where the webhook's handler is mounted.
-const WebhookPath = "/telegram/webhook"
 
 const (
 	// secretHeader carries the secret that was given to setWebhook
@@ -32,16 +30,6 @@ const (
 	retryAfter = "5"
 )
 
-var secretSyntax = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
-
-// CheckSecret says in an error why this cannot be a webhook's secret. The error does not hold it.
-func CheckSecret(s telegram.Secret) error {
-	if !secretSyntax.MatchString(s.Reveal()) {
-		return errors.New("the webhook secret must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -")
-	}
-	return nil
-}
-
 // WebhookOptions are what a Webhook needs.
 type WebhookOptions struct {
 	Client *telegram.Client
@@ -49,11 +37,11 @@ type WebhookOptions struct {
 	// URL is the public https address that ends at the handler, and Secret what proves that a call
 	// comes from Telegram.
 	URL    string
-	Secret telegram.Secret
+	Secret secret.Value
 	Log    *slog.Logger // nil: none
 }
 
-// Webhook is sent updates by Telegram. It is the http.Handler of WebhookPath.
+// Webhook is sent updates by Telegram. It is the http.Handler that its URL ends at.
 type Webhook struct {
 	WebhookOptions
 	secret [sha256.Size]byte // hashes have one length: comparing them tells nothing of the secret's
@@ -63,8 +51,8 @@ type Webhook struct {
 
 // NewWebhook checks the secret and returns a webhook that is not set yet.
 func NewWebhook(o WebhookOptions) (*Webhook, error) {
-	if err := CheckSecret(o.Secret); err != nil {
-		return nil, err
+	if !syntax.IsWebhookSecret(o.Secret) {
+		return nil, errors.New("the webhook secret must be " + syntax.WebhookSecret)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

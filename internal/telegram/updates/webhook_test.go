@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"notifier/internal/config"
+	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/sandbox"
 )
 
-func secretOf(text string) telegram.Secret { return telegram.NewSecret(text) }
+func secretOf(text string) secret.Value { return secret.New(text) }
 
 func callOf(method string, params map[string]any) telegram.Request {
 	return telegram.Request{Method: method, Params: params}
@@ -23,9 +25,9 @@ func callOf(method string, params map[string]any) telegram.Request {
 
 const rightSecret = "Right_secret-1"
 
-func (r *room) webhook() *Webhook {
+func (r *env) webhook() *Webhook {
 	r.t.Helper()
-	h, err := NewWebhook(WebhookOptions{Client: r.client, Inbox: r.inbox, URL: "http://shop.invalid" + WebhookPath, Secret: secretOf(rightSecret)})
+	h, err := NewWebhook(WebhookOptions{Client: r.client, Inbox: r.inbox, URL: "http://shop.invalid" + config.WebhookPath, Secret: secretOf(rightSecret)})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func (r *room) webhook() *Webhook {
 
 // post calls a webhook as Telegram does.
 func post(h http.Handler, body string, secrets ...string) *httptest.ResponseRecorder {
-	req := httptest.NewRequest(http.MethodPost, WebhookPath, strings.NewReader(body))
+	req := httptest.NewRequest(http.MethodPost, config.WebhookPath, strings.NewReader(body))
 	for _, s := range secrets {
 		req.Header.Add(secretHeader, s)
 	}
@@ -44,7 +46,7 @@ func post(h http.Handler, body string, secrets ...string) *httptest.ResponseReco
 }
 
 func TestSE2AWebhookCallWithoutTheSecretLeavesNoTrace(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		for _, secrets := range [][]string{{}, {""}, {"wrong"}, {strings.ToLower(rightSecret)}, {rightSecret + " "}, {rightSecret, rightSecret}} {
 			w := post(h, words(1, 801), secrets...)
@@ -64,11 +66,11 @@ func TestSE2AWebhookCallWithoutTheSecretLeavesNoTrace(t *testing.T) {
 }
 
 func TestSE2OtherMethodsAndLargeBodies(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest(method, WebhookPath, nil))
+			h.ServeHTTP(w, httptest.NewRequest(method, config.WebhookPath, nil))
 			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodPost {
 				t.Errorf("%s: %d", method, w.Code)
 			}
@@ -77,7 +79,7 @@ func TestSE2OtherMethodsAndLargeBodies(t *testing.T) {
 		if w := post(h, large, rightSecret); w.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("20 MB: %d", w.Code)
 		}
-		req := httptest.NewRequest(http.MethodPost, WebhookPath, io.MultiReader(strings.NewReader("{"), brokenBody{}))
+		req := httptest.NewRequest(http.MethodPost, config.WebhookPath, io.MultiReader(strings.NewReader("{"), brokenBody{}))
 		req.Header.Set(secretHeader, rightSecret)
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, req); w.Code != http.StatusBadRequest {
@@ -94,24 +96,15 @@ type brokenBody struct{}
 func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("connection reset") }
 
 func TestSE2TheSecretIsCheckedAtTheStart(t *testing.T) {
-	for _, good := range []string{"a", "A-Za-z0-9_-", strings.Repeat("x", 256)} {
-		if err := CheckSecret(secretOf(good)); err != nil {
-			t.Errorf("%q: %v", good, err)
-		}
-	}
-	for _, bad := range []string{"", "a b!", "hush.", "hushä", strings.Repeat("x", 257)} {
-		err := CheckSecret(secretOf(bad))
-		if err == nil || strings.Contains(err.Error(), "hush") {
+	for _, bad := range []string{"", "hush!"} {
+		if _, err := NewWebhook(WebhookOptions{Secret: secretOf(bad)}); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%q: %v", bad, err)
-		}
-		if _, err := NewWebhook(WebhookOptions{Secret: secretOf(bad)}); err == nil {
-			t.Errorf("%q was taken", bad)
 		}
 	}
 }
 
 func TestUP3TheSameUpdateTwice(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		var all sync.WaitGroup
 		for range 5 {
@@ -132,9 +125,9 @@ func TestUP3TheSameUpdateTwice(t *testing.T) {
 }
 
 func TestUP3AStorageFailureIsAnErrorAndTheNextTryWorks(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
-		r.effect = func(Act) error { return errDiskFull }
+		r.effect = func(Event) error { return errDiskFull }
 		for range 20 {
 			w := post(h, words(1, 801), rightSecret)
 			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
@@ -150,7 +143,7 @@ func TestUP3AStorageFailureIsAnErrorAndTheNextTryWorks(t *testing.T) {
 }
 
 func TestTheWebhookTakesPoison(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		for _, body := range []string{``, `{`, `null`, `[]`, `{"update_id":1,`, `{"update_id":2,"message":7}`, "\xff", `{"update_id":-3}`, strings.Repeat("[", 100000)} {
 			if w := post(h, body, rightSecret); w.Code != http.StatusOK {
@@ -164,14 +157,14 @@ func TestTheWebhookTakesPoison(t *testing.T) {
 }
 
 func TestUP7TheWebhookIsSetWithSecretAndKinds(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		must(t, r.sandbox.Write(801, "before"))
 		h := r.webhook()
 		r.fault(sandbox.Fault{Method: "setWebhook", Times: 2, Respond: sandbox.Respond{Status: 502}})
 		r.fault(sandbox.Fault{Method: "setWebhook", Times: 1, Respond: sandbox.Respond{RetryAfter: seconds(90)}})
 		h.Run(context.Background())
 		info, _ := r.client.WebhookInfo(context.Background())
-		if info.URL != "http://shop.invalid/telegram/webhook" || info.PendingUpdateCount != 1 ||
+		if info.URL != "http://shop.invalid"+config.WebhookPath || info.PendingUpdateCount != 1 ||
 			strings.Join(info.AllowedUpdates, " ") != "message callback_query my_chat_member" {
 			t.Errorf("the webhook is %+v", info)
 		}
@@ -188,7 +181,7 @@ func TestUP7TheWebhookIsSetWithSecretAndKinds(t *testing.T) {
 }
 
 func TestAWebhookThatCannotBeSetIsSaid(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		h := r.webhook()
 		r.wire.cut.Store(true)
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -201,11 +194,11 @@ func TestAWebhookThatCannotBeSetIsSaid(t *testing.T) {
 }
 
 func TestTheSandboxDeliversToTheWebhook(t *testing.T) {
-	inRoom(t, func(r *room) {
+	inEnv(t, func(r *env) {
 		r.hook = r.webhook()
 		must(t, r.webhook().SetUp(context.Background()))
 		fails := 2
-		r.effect = func(Act) error {
+		r.effect = func(Event) error {
 			if fails--; fails >= 0 {
 				return errDiskFull
 			}

@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"notifier/internal/config"
+	"notifier/internal/database"
+	"notifier/internal/httpapi"
+	"notifier/internal/outbox"
+)
+
+// ServeOptions say how a service begins.
+type ServeOptions struct {
+	Paused       bool // with the sender paused
+	AcceptNewBot bool // with another bot than the one the database has sent with
+	Log          *slog.Logger
+	Banner       io.Writer // is told the addresses, the database and the sender's state
+}
+
+// Serve is the service with these settings, until ctx ends. Once it is wired it answers HTTP, and
+// sends while it has the sender's lock.
+func Serve(ctx context.Context, s config.Settings, o ServeOptions) error {
+	a, err := New(ctx, s, o.Log)
+	if err != nil {
+		return unlessEnding(ctx, err)
+	}
+	defer a.Close()
+	endpoints, err := a.open(ctx, o)
+	if err == nil {
+		err = a.banner(ctx, o.Banner, endpoints)
+	}
+	if err != nil {
+		closeAll(endpoints)
+		return unlessEnding(ctx, err)
+	}
+	return a.serve(ctx, endpoints...)
+}
+
+// ServeAt answers HTTP at one address, and sends, until ctx ends.
+func (a *App) ServeAt(ctx context.Context, l net.Listener) error {
+	return a.serve(ctx, endpoint{l, httpapi.NewServer(a.api, a.log)})
+}
+
+// unlessEnding is the error of a start, or nothing when that was broken off by the end of ctx:
+// whatever it was doing then, it was told to end.
+func unlessEnding(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // whatever the start was doing, it was told to end
+	}
+	return err
+}
+
+// open readies the sender and the endpoints. Those it returns are open, with an error too.
+func (a *App) open(ctx context.Context, o ServeOptions) ([]endpoint, error) {
+	if err := a.AddSender(o.AcceptNewBot); err != nil {
+		return nil, err
+	}
+	if o.Paused {
+		err := a.db.Write(ctx, func(tx database.Tx) error { return a.box.Pause(tx, time.Now()) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("tcp", a.settings.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nNOTIFIER_LISTEN chooses another address", err)
+	}
+	first := endpoint{l, httpapi.NewServer(a.api, a.log)}
+	endpoints, err := a.openWebhook(first)
+	if err != nil {
+		return []endpoint{first}, err
+	}
+	return endpoints, nil
+}
+
+func closeAll(endpoints []endpoint) {
+	for _, d := range endpoints {
+		_ = d.listener.Close()
+	}
+}
+
+// endpoint is one address at which HTTP is served.
+type endpoint struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// banner tells where everything is.
+func (a *App) banner(ctx context.Context, w io.Writer, endpoints []endpoint) error {
+	sender, err := a.senderLine(ctx)
+	if err != nil {
+		return err
+	}
+	guard := "API key needed"
+	if a.settings.APIKey.Reveal() == "" {
+		guard = "no API key: programs on this machine only"
+	}
+	in := a.settings.Updates
+	if len(endpoints) > 1 {
+		in += " at " + endpoints[1].listener.Addr().String()
+	}
+	_, err = fmt.Fprintf(w, "notifier %s\n  API       http://%s (%s)\n  database  %s\n  Telegram  %s (updates: %s)\n  sender    %s\n",
+		Version(), endpoints[0].listener.Addr(), guard, a.db.Path(), a.settings.TelegramURL, in, sender)
+	return err
+}
+
+// errDrain says that calls under way did not end in time; their attempts stay open on disk.
+var errDrain = errors.New("the calls under way did not end within NOTIFIER_SHUTDOWN_TIMEOUT; the next start treats them as uncertain")
+
+// serve answers HTTP at its endpoints and sends, until ctx ends; then it finishes what is under way.
+func (a *App) serve(ctx context.Context, endpoints ...endpoint) error {
+	work, ctx := errgroup.WithContext(ctx)
+	for _, d := range endpoints {
+		work.Go(func() error {
+			if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve HTTP: %w", err)
+			}
+			return nil
+		})
+	}
+	work.Go(func() error { return a.send(ctx) })
+	work.Go(func() error {
+		<-ctx.Done()
+		a.log.Info("ending: what is under way is finished first")
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.settings.ShutdownTimeout)
+		defer cancel()
+		var errs []error
+		for _, d := range endpoints {
+			errs = append(errs, d.server.Shutdown(last))
+		}
+		return errors.Join(errs...)
+	})
+	return a.drain(ctx, work)
+}
+
+// drain waits for all work, and after the end of ctx no longer than the shutdown timeout.
+func (a *App) drain(ctx context.Context, work *errgroup.Group) error {
+	over := make(chan error, 1)
+	go func() { over <- work.Wait() }()
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+	}
+	patience := time.NewTimer(a.settings.ShutdownTimeout)
+	defer patience.Stop()
+	select {
+	case err := <-over:
+		return err
+	case <-patience.C:
+		return errDrain
+	}
+}
+
+// send waits for the sender's lock, and then sends until ctx ends.
+func (a *App) send(ctx context.Context) error {
+	lock, err := a.db.Lock(ctx, func(other database.Holder) {
+		a.log.Info("standby: another process sends; this one takes over when it ends", "sender", other.String())
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Release() //nolint:errcheck // the process ends anyway, and the lock with it
+	schedule, err := a.settings.DispatchTimes()
+	if err != nil {
+		return err
+	}
+	a.sends.Store(true)
+	defer a.sends.Store(false)
+	a.log.Info("this process sends")
+	beside, ctx := errgroup.WithContext(ctx) // what else only the holder of the lock does
+	beside.Go(func() error { return a.maintain(ctx) })
+	beside.Go(func() error { return a.receive(ctx) })
+	beside.Go(func() error { a.monitor().Run(ctx); return nil })
+	beside.Go(func() error { a.dispatch(ctx, schedule); return nil })
+	return beside.Wait()
+}
+
+// dispatch sends until ctx ends.
+func (a *App) dispatch(ctx context.Context, schedule outbox.Schedule) {
+	l := &statusLog{Schedule: schedule, log: a.log}
+	a.sender.Load().Run(ctx, l, l.held)
+}
