@@ -316,6 +316,9 @@ CREATE TABLE notifier_keys (
     PRIMARY KEY (scope, key)
 );
 
+CREATE INDEX notifier_keys_created ON notifier_keys (created_at);
+CREATE INDEX notifier_keys_customer ON notifier_keys (CASE WHEN json_valid(body) THEN json_extract(body, '$.customerId') END);
+
 -- Invitations: who presses Start with one of these becomes the customer. Only hashes are stored.
 CREATE TABLE notifier_links (
     token_hash  BLOB PRIMARY KEY,
@@ -325,6 +328,7 @@ CREATE TABLE notifier_links (
     used_at     INTEGER
 );
 CREATE INDEX notifier_links_customer ON notifier_links (customer_id);
+CREATE INDEX notifier_links_expires ON notifier_links (expires_at);
 
 -- The inbox: updates that were taken from the channel, each stored with its effect in one
 -- transaction. A repeated id within two days is a repetition.
@@ -341,3 +345,4 @@ CREATE TABLE notifier_guesses (
     since    INTEGER NOT NULL,
     failures INTEGER NOT NULL
 );
+CREATE INDEX notifier_guesses_since ON notifier_guesses (since);

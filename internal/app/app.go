@@ -41,7 +41,7 @@ type App struct {
 	receiver *receiver // takes in what customers do; nil when NOTIFIER_UPDATES is off, or without a token
 	// sender is nil in processes that send nothing: their commits are noticed by the one that does.
 	sender atomic.Pointer[outbox.Dispatcher]
-	sends  atomic.Bool // this process has the sender's lock
+	lock   atomic.Pointer[database.SenderLock] // nil while another process has it
 }
 
 // New wires everything but the sender.

@@ -12,23 +12,31 @@ import (
 func (a *App) newConditions() *conditions.Checks {
 	return &conditions.Checks{
 		DB: a.db, Outbox: a.box, StaffChatID: a.settings.StaffChatID,
-		ClockDoubt: a.clockDoubt, OutageSince: a.outageSince, NotReceiving: a.notReceiving,
+		ClockDoubt: a.clockDoubt, Trouble: a.trouble, OutageSince: a.outageSince, NotReceiving: a.notReceiving,
 	}
 }
 
 // clockDoubt and outageSince are known while this process sends.
 func (a *App) clockDoubt() string {
-	if d := a.sender.Load(); d != nil && a.sends.Load() {
+	if d := a.sender.Load(); d != nil && a.sends() {
 		return d.ClockDoubt()
 	}
 	return ""
 }
 
 func (a *App) outageSince() time.Time {
-	if d := a.sender.Load(); d != nil && a.sends.Load() {
+	if d := a.sender.Load(); d != nil && a.sends() {
 		return d.Outage()
 	}
 	return time.Time{}
+}
+
+// trouble is why this process's last pass failed.
+func (a *App) trouble() string {
+	if d := a.sender.Load(); d != nil && a.sends() {
+		return d.Trouble()
+	}
+	return ""
 }
 
 // problems are all conditions, for /readyz.

@@ -41,6 +41,8 @@ func (a *App) Dispatch(ctx context.Context, untilEmpty bool, out io.Writer) erro
 		return err
 	}
 	defer lock.Release() //nolint:errcheck // the process ends anyway, and the lock with it
+	a.lock.Store(lock)
+	defer a.lock.Store(nil)
 	a.takeWaiting(ctx)
 	return a.passes(ctx, untilEmpty, out)
 }

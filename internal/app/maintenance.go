@@ -130,14 +130,27 @@ func (a *App) Backup(ctx context.Context, file string) error {
 	return a.db.Backup(ctx, file, func(tx database.Tx) error { return a.box.MarkCopy(tx, time.Now()) })
 }
 
-// Forget erases who a customer is and keeps the numbers, in one transaction: also what requests
-// about them were answered.
+// Forget erases who a customer is and keeps the numbers: also what requests about them were
+// answered. It goes in steps, and is over when nothing is left.
 func (a *App) Forget(ctx context.Context, customerID string) (f orders.Forgotten, err error) {
-	err = a.db.Write(ctx, func(tx database.Tx) error {
-		if f, err = a.book.Forget(tx, time.Now(), customerID); err != nil {
-			return err
-		}
-		return idempotency.ForgetCustomer(tx, customerID)
+	_, err = a.db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
+		return a.book.ForgetOrders(tx, customerID, limit)
 	})
-	return f, err
+	if err != nil {
+		return f, err
+	}
+	_, err = a.db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
+		return idempotency.ForgetCustomer(tx, customerID, limit)
+	})
+	if err != nil {
+		return f, err
+	}
+	err = a.db.Write(ctx, func(tx database.Tx) error {
+		f, err = a.book.Forget(tx, time.Now(), customerID)
+		return err
+	})
+	if err != nil {
+		return f, err
+	}
+	return f, a.box.Settle(ctx, a.db)
 }

@@ -167,7 +167,7 @@ func (a *App) openWebhook(api endpoint) ([]endpoint, error) {
 // notReceiving says why what customers do does not come in, or nothing. Only the process that
 // receives knows.
 func (a *App) notReceiving(now time.Time) string {
-	if a.receiver == nil || !a.sends.Load() {
+	if a.receiver == nil || !a.sends() {
 		return ""
 	}
 	var s updates.Status

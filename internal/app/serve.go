@@ -161,8 +161,20 @@ func (a *App) drain(ctx context.Context, work *errgroup.Group) error {
 	}
 }
 
-// send waits for the sender's lock, and then sends until ctx ends.
+// send waits for the sender's lock, and then sends until ctx ends. When the lock is lost it waits
+// for it again.
 func (a *App) send(ctx context.Context) error {
+	for {
+		err := a.sendOnce(ctx)
+		if !errors.Is(err, outbox.ErrReplaced) || ctx.Err() != nil {
+			return err
+		}
+		a.log.Error("this process sends no more; it stands by", "err", err)
+	}
+}
+
+// sendOnce sends from the time it gets the sender's lock until ctx ends or the lock is lost.
+func (a *App) sendOnce(ctx context.Context) error {
 	lock, err := a.db.Lock(ctx, func(other database.Holder) {
 		a.log.Info("standby: another process sends; this one takes over when it ends", "sender", other.String())
 	})
@@ -177,19 +189,19 @@ func (a *App) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.sends.Store(true)
-	defer a.sends.Store(false)
+	a.lock.Store(lock)
+	defer a.lock.Store(nil)
 	a.log.Info("this process sends")
 	beside, ctx := errgroup.WithContext(ctx) // what else only the holder of the lock does
 	beside.Go(func() error { return a.maintain(ctx) })
 	beside.Go(func() error { return a.receive(ctx) })
 	beside.Go(func() error { a.monitor().Run(ctx); return nil })
-	beside.Go(func() error { a.dispatch(ctx, schedule); return nil })
+	beside.Go(func() error { return a.dispatch(ctx, schedule) })
 	return beside.Wait()
 }
 
-// dispatch sends until ctx ends.
-func (a *App) dispatch(ctx context.Context, schedule outbox.Schedule) {
+// dispatch sends until ctx ends, or until the sender's lock is lost.
+func (a *App) dispatch(ctx context.Context, schedule outbox.Schedule) error {
 	l := &statusLog{Schedule: schedule, log: a.log}
-	a.sender.Load().Run(ctx, l, l.held)
+	return a.sender.Load().Run(ctx, l, l.held)
 }

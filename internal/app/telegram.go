@@ -84,11 +84,22 @@ func (a *App) AddSender(accept bool) error {
 	}
 	d := outbox.NewDispatcher(a.db, a.box, client, limiter, outbox.DispatcherConfig{
 		Identity: client.ID(), Concurrency: a.settings.Concurrency, BatchSize: a.settings.BatchSize, SendTimeout: a.settings.SendTimeout,
-		Logger: a.log, Observer: a.metrics,
+		Logger: a.log, Observer: a.metrics, Held: a.holdsLock,
 	})
 	a.sender.Store(d)
 	return a.addReceiver(client)
 }
+
+// holdsLock says, with an error, that the sender's lock was lost.
+func (a *App) holdsLock() error {
+	if l := a.lock.Load(); l != nil {
+		return l.Held()
+	}
+	return nil
+}
+
+// sends says whether this process has the sender's lock.
+func (a *App) sends() bool { return a.lock.Load() != nil }
 
 // botName is the bot's name without @, as far as Telegram has told it.
 func (a *App) botName() string {

@@ -32,6 +32,7 @@ const (
 	MassRefusal   = "mass_refusal"
 	OldestDueLate = "oldest_due_late"
 	Clock         = "clock"
+	PassFailed    = "pass_failed"
 	StaffDead     = "staff_chat_dead"
 	StaffDoubtful = "staff_chat_doubtful"
 	NotReceiving  = "not_receiving"
@@ -53,6 +54,7 @@ type Checks struct {
 	StaffChatID int64 // 0: there is none
 
 	// What only the process that sends and receives knows; nil where that is another one.
+	Trouble      func() string          // why the last pass failed, or nothing
 	ClockDoubt   func() string          // why the clock is not to be trusted, or nothing
 	OutageSince  func() time.Time       // zero: there is none
 	NotReceiving func(time.Time) string // why updates do not come in, or nothing
@@ -67,13 +69,22 @@ func (c *Checks) All(ctx context.Context) []Condition {
 	}
 	var all []Condition
 	for _, found := range []Condition{
-		c.disk(), copied(f), c.sender(f, now), late(f, now), c.clock(), staff(f.staff), c.receiving(now),
+		c.disk(), c.trouble(), copied(f), c.sender(f, now), late(f, now), c.clock(), staff(f.staff), c.receiving(now),
 	} {
 		if found.Code != "" {
 			all = append(all, found)
 		}
 	}
 	return all
+}
+
+// trouble says that nothing is sent because of an error.
+func (c *Checks) trouble() Condition {
+	if c.Trouble == nil || c.Trouble() == "" {
+		return Condition{}
+	}
+	return Condition{Code: PassFailed, Detail: "nothing is sent: " + c.Trouble(),
+		Alarm: "nothing is sent because of an error; `notifier sender` says which"}
 }
 
 // Sender is how the sender truly stands: one whose database is a copy is paused, although nobody

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -39,7 +40,10 @@ func (e *HeldError) Error() string { return e.Holder.String() + " sends for this
 
 // SenderLock is the right to send for one database. It ends with Release or with the process,
 // however that dies.
-type SenderLock struct{ file *os.File }
+type SenderLock struct {
+	file *os.File
+	path string
+}
 
 // TryLock takes the sender's lock, or fails at once with a *HeldError.
 //
@@ -61,7 +65,7 @@ func (db *DB) TryLock() (*SenderLock, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("sign the sender's lock: %w", err)
 	}
-	return &SenderLock{f}, nil
+	return &SenderLock{f, db.path + ".lock"}, nil
 }
 
 // Lock waits for the sender's lock until ctx ends. waiting, if not nil, is called whenever the
@@ -84,6 +88,26 @@ func (db *DB) Lock(ctx context.Context, waiting func(Holder)) (*SenderLock, erro
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// errLockLost says that nobody else can see the lock any more.
+var errLockLost = errors.New("the file of the sender's lock was removed or replaced")
+
+// Held says, with an error, that the lock was lost: its file was removed or replaced, so another
+// process may take it, too.
+func (l *SenderLock) Held() error {
+	ours, err := l.file.Stat()
+	if err != nil {
+		return fmt.Errorf("look at the sender's lock: %w", err)
+	}
+	there, err := os.Stat(l.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(ours, there) {
+		return errLockLost
+	}
+	if err != nil {
+		return fmt.Errorf("look at the sender's lock: %w", err)
+	}
+	return nil
 }
 
 // Release gives the lock up.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"notifier/internal/database"
@@ -42,10 +43,7 @@ type retryAllInput struct {
 }
 
 func (a *API) retryMessages(ctx context.Context, in *retryAllInput) (*response[countBody], error) {
-	return ok(ctx, a, func(tx database.Tx, now time.Time) (countBody, error) {
-		n, err := a.Outbox.RetryAll(tx, now, in.Body.choose(in.Body.State, in.Body.Reason))
-		return countBody{n}, err
-	})
+	return bulk(ctx, a, in.Body.choose(in.Body.State, in.Body.Reason), a.Outbox.RetryAll)
 }
 
 type reviveAllInput struct {
@@ -53,8 +51,24 @@ type reviveAllInput struct {
 }
 
 func (a *API) reviveChats(ctx context.Context, in *reviveAllInput) (*response[countBody], error) {
-	return ok(ctx, a, func(tx database.Tx, _ time.Time) (countBody, error) {
-		n, err := a.Outbox.ReviveAll(tx, in.Body.choose(in.Body.State, in.Body.Reason))
-		return countBody{n}, err
-	})
+	return bulk(ctx, a, in.Body.choose(in.Body.State, in.Body.Reason), a.Outbox.ReviveAll)
+}
+
+// errNotAnswered says that a request with its key has no stored response yet.
+var errNotAnswered = errors.New("not answered yet")
+
+// bulk acts in many small transactions, and stores the response to an Idempotency-Key in the last.
+// What was done stays done when the request is cut off: the rest is done by the sender.
+func bulk(ctx context.Context, a *API, b outbox.Bulk, act func(context.Context, *database.DB, time.Time, outbox.Bulk) (int, error)) (*response[countBody], error) {
+	if requestOf(ctx).key != "" {
+		first, err := ok(ctx, a, func(database.Tx, time.Time) (countBody, error) { return countBody{}, errNotAnswered })
+		if !errors.Is(err, errNotAnswered) {
+			return first, err
+		}
+	}
+	n, err := act(ctx, a.DB, a.Now(), b)
+	if err != nil {
+		return nil, &storageError{err}
+	}
+	return ok(ctx, a, func(database.Tx, time.Time) (countBody, error) { return countBody{n}, nil })
 }

@@ -84,7 +84,7 @@ func TestActingOnMessages(t *testing.T) {
 func TestOB10RetryForADeadChat(t *testing.T) {
 	s := open(t)
 	s.post("/messages", `{"chatId":701,"text":"x"}`).want(http.StatusCreated)
-	s.sql(`INSERT INTO notifier_recipients (channel, address, state, reason, detail, since) VALUES ('telegram', '701', 'dead', 'blocked', 'Forbidden: bot was blocked by the user', 1772355600000)`)
+	s.sql(`INSERT OR REPLACE INTO notifier_recipients (channel, address, state, reason, detail, since) VALUES ('telegram', '701', 'dead', 'blocked', 'Forbidden: bot was blocked by the user', 1772355600000)`)
 	s.sql(`UPDATE outbox SET state = 'dead', reason = 'chat_dead', ended_at = 1772355600000`)
 
 	chat := s.get("/chats/701").want(http.StatusOK)

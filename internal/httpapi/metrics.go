@@ -19,6 +19,7 @@ type Metrics struct {
 	delays   prometheus.Histogram
 	waits    prometheus.Histogram
 	updates  *prometheus.CounterVec
+	mended   prometheus.Counter
 	kinds    []string
 }
 
@@ -61,6 +62,9 @@ func NewMetrics(r prometheus.Registerer, kinds ...string) *Metrics {
 			Buckets: []float64{.005, .01, .05, .1, .5, 1, 5, 30, 60},
 		}),
 	}
+	m.mended = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "notifier_turns_mended_total", Help: "Turns that differed from their messages; zero, or a fault of the program, or somebody wrote into its columns.",
+	})
 	for _, t := range append(slices.Clone(types), otherType) {
 		m.enqueued.WithLabelValues(t)
 	}
@@ -70,7 +74,7 @@ func NewMetrics(r prometheus.Registerer, kinds ...string) *Metrics {
 	for _, k := range kinds {
 		m.updates.WithLabelValues(k)
 	}
-	r.MustRegister(m.updates, m.enqueued, m.attempts, m.sends, m.delays, m.waits)
+	r.MustRegister(m.updates, m.mended, m.enqueued, m.attempts, m.sends, m.delays, m.waits)
 	return m
 }
 
@@ -98,6 +102,9 @@ func (m *Metrics) Attempted(v outbox.Verdict, took time.Duration) {
 
 // Delivered notes how long a message took from its commit to its acceptance.
 func (m *Metrics) Delivered(after time.Duration) { m.delays.Observe(after.Seconds()) }
+
+// Mended counts turns that were not what their messages say.
+func (m *Metrics) Mended(turns int) { m.mended.Add(float64(turns)) }
 
 // Limited notes how long a message that could go waited for the pace.
 func (m *Metrics) Limited(waited time.Duration) { m.waits.Observe(waited.Seconds()) }

@@ -17,8 +17,17 @@ func (a *API) registerSender() {
 	}
 	register(a, op("show-sender", http.MethodGet, "/sender", "Say whether messages are being sent"), a.showSender)
 	register(a, op("pause-sender", http.MethodPost, "/sender/pause", "Send nothing until resumed"), a.onSender(a.Outbox.Pause))
-	register(a, op("resume-sender", http.MethodPost, "/sender/resume", "End a pause"), a.onSender(a.Outbox.Resume))
+	register(a, op("resume-sender", http.MethodPost, "/sender/resume", "End a pause"), a.onSender(a.resume))
 	register(a, op("release-sender", http.MethodPost, "/sender/release", "Lift the gate of the whole bot"), a.onSender(a.Outbox.ReleaseSender))
+}
+
+// resume ends a pause, and accepts this file on this machine as the one that sends.
+func (a *API) resume(tx database.Tx, now time.Time) error {
+	machine, inode, err := a.DB.Place()
+	if err != nil {
+		return &storageError{err}
+	}
+	return a.Outbox.Resume(tx, now, machine, inode)
 }
 
 type senderBody struct {

@@ -129,7 +129,13 @@ func TestACustomersResponsesAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := db.Write(t.Context(), func(tx database.Tx) error { return idempotency.ForgetCustomer(tx, "c-17") })
+	err := db.Write(t.Context(), func(tx database.Tx) error {
+		n, err := idempotency.ForgetCustomer(tx, "c-17", 10)
+		if n != 1 {
+			t.Errorf("%d were forgotten", n)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,13 +18,17 @@ func Purge(tx database.Tx, before time.Time, limit int) (int, error) {
 	return int(n), err
 }
 
-// ForgetCustomer forgets the keys whose first response is about a customer, as its customerId says.
-// The same request again is then a new one.
-func ForgetCustomer(tx database.Tx, customerID string) error {
-	if _, err := tx.Exec(`DELETE FROM notifier_keys WHERE json_extract(body, '$.customerId') = ?`, customerID); err != nil {
-		return fmt.Errorf("forget idempotency keys of customer %s: %w", customerID, err)
+// ForgetCustomer forgets the keys whose first response is about a customer, as its customerId says,
+// at most limit of them, and says how many. The same request again is then a new one.
+func ForgetCustomer(tx database.Tx, customerID string, limit int) (int, error) {
+	// The words of the index notifier_keys_customer.
+	res, err := tx.Exec(`DELETE FROM notifier_keys WHERE (scope, key) IN (SELECT scope, key FROM notifier_keys
+		WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.customerId') END = ? LIMIT ?)`, customerID, limit)
+	if err != nil {
+		return 0, fmt.Errorf("forget idempotency keys of customer %s: %w", customerID, err)
 	}
-	return nil
+	n, err := res.RowsAffected()
+	return int(n), err
 }
 
 // CountOld says how many keys Purge would forget.

@@ -46,6 +46,9 @@ func TestForgetLeavesNumbersAndNobody(t *testing.T) {
 	})
 	var f orders.Forgotten
 	write(func(tx database.Tx) error {
+		if n, err := book.ForgetOrders(tx, "c-17", 10); n != 1 || err != nil {
+			t.Errorf("the texts of %d orders were erased, %v", n, err)
+		}
 		f, err = book.Forget(tx, now, "c-17")
 		return err
 	})

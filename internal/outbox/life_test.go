@@ -265,7 +265,7 @@ func TestErasedAnswersDoNotKeepTheAddress(t *testing.T) {
 		w.answer("7001002003", "help", 0)
 		w.runFor(time.Minute)
 		w.write(func(tx database.Tx) error {
-			if err := w.box.Erase(tx, time.Now(), "customer:c-17"); err != nil {
+			if _, err := w.box.Erase(tx, time.Now(), "customer:c-17"); err != nil {
 				return err
 			}
 			var left int

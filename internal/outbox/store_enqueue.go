@@ -14,6 +14,10 @@ import (
 // A message for a dead recipient is stored as ended at once. When the key is known already, the
 // message that has it is returned and nothing is stored.
 func (o *Outbox) Enqueue(tx database.Tx, now time.Time, n NewMessage) (Message, error) {
+	return o.enqueue(tx, now, n, rankMessage)
+}
+
+func (o *Outbox) enqueue(tx database.Tx, now time.Time, n NewMessage, rank int) (Message, error) {
 	payload, err := json.Marshal(n.Payload)
 	if err != nil {
 		return Message{}, fmt.Errorf("enqueue a message: marshal its payload: %w", err)
@@ -32,10 +36,7 @@ func (o *Outbox) Enqueue(tx database.Tx, now time.Time, n NewMessage) (Message, 
 	m := Message{
 		Key: n.Key, Recipient: n.Recipient, Type: n.Type, Payload: payload, Subject: n.Subject,
 		CollapseKey: n.CollapseKey, NotBefore: n.NotBefore, ExpiresAt: n.ExpiresAt,
-		OnUncertain: n.OnUncertain, CreatedAt: now, State: Pending, rank: rankMessage,
-	}
-	if n.reply {
-		m.rank = rankReply
+		OnUncertain: n.OnUncertain, CreatedAt: now, State: Pending, rank: rank,
 	}
 	m.place(r, now)
 	err = tx.QueryRow(`INSERT INTO outbox (idempotency_key, recipient, type, payload, channel, subject,

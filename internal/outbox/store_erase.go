@@ -14,37 +14,52 @@ import (
 //
 // What was written straight to the address is about the same person, unless somebody else stands
 // for that address too: then only what was written to this recipient goes.
-func (o *Outbox) Erase(tx database.Tx, now time.Time, recipient string) error {
+func (o *Outbox) Erase(tx database.Tx, now time.Time, recipient string) (int, error) {
 	root, err := o.root(tx, recipient)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	others := 0
+	names := []string{recipient}
 	if root != recipient {
-		err := tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM notifier_recipients
-			WHERE channel = ? AND alias_of = ? AND address <> ? LIMIT 1)`, o.channel, root, recipient).Scan(&others)
+		others, err := o.others(tx, root, recipient)
 		if err != nil {
-			return fmt.Errorf("look who else stands for an address: %w", err)
+			return 0, err
 		}
-	}
-	// The alias goes at once: what comes later is a new acquaintance's.
-	if root != recipient {
+		if !others {
+			names = append(names, root)
+		}
+		// The alias goes at once: what comes later is a new acquaintance's.
 		if _, err := tx.Exec(`DELETE FROM notifier_recipients WHERE channel = ? AND address = ?`, o.channel, recipient); err != nil {
-			return fmt.Errorf("forget what %s stands for: %w", recipient, err)
+			return 0, fmt.Errorf("forget what %s stands for: %w", recipient, err)
 		}
 	}
 	last, err := o.lastID(tx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	o.touch(tx, recipient, root)
-	if err := o.begin(tx, now, task{kind: taskErase, address: recipient, detail: recipient, upto: last}); err != nil {
-		return err
+	sum := 0
+	for _, name := range names {
+		var n int
+		if err := tx.QueryRow(`SELECT count(*) FROM outbox WHERE channel = ? AND recipient = ?`, o.channel, name).Scan(&n); err != nil {
+			return 0, fmt.Errorf("count the messages of %s: %w", recipient, err)
+		}
+		sum += n
+		if err := o.begin(tx, now, task{kind: taskErase, address: name, detail: recipient, upto: last}); err != nil {
+			return 0, err
+		}
 	}
-	if root == recipient || others > 0 {
-		return nil
+	return sum, nil
+}
+
+// others says whether somebody else stands for an address, too.
+func (o *Outbox) others(tx database.Tx, root, recipient string) (others bool, err error) {
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM notifier_recipients WHERE channel = ? AND alias_of = ? AND address <> ?)`,
+		o.channel, root, recipient).Scan(&others)
+	if err != nil {
+		return false, fmt.Errorf("look who else stands for an address: %w", err)
 	}
-	return o.begin(tx, now, task{kind: taskErase, address: root, detail: recipient, upto: last})
+	return others, nil
 }
 
 // sliceErase walks over what was written to address, and leaves it as written to detail. At its end

@@ -69,8 +69,6 @@ type NewMessage struct {
 	NotBefore   time.Time
 	ExpiresAt   time.Time
 	OnUncertain string
-
-	reply bool // see EnqueueReply
 }
 
 // Attempt is one call for one message.

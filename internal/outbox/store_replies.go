@@ -49,7 +49,7 @@ func (o *Outbox) Answer(tx database.Tx, now time.Time, a NewAnswer) error {
 			}
 		}
 	}
-	_, err = o.Enqueue(tx, now, NewMessage{Recipient: root, Type: a.Type, Payload: a.Payload, Subject: subject, reply: true})
+	_, err = o.enqueue(tx, now, NewMessage{Recipient: root, Type: a.Type, Payload: a.Payload, Subject: subject}, rankReply)
 	return err
 }
 

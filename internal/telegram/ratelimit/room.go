@@ -4,25 +4,25 @@ import "time"
 
 // Room implements outbox.Pacer. While calls are under way the true instant may turn out later, when
 // they take long, but never earlier: whoever sleeps until then and asks again loses no time.
-func (p *Limiter) Room(now time.Time) (calls int, at time.Time) {
-	rate := p.ramp.rate(now)
-	due := p.schedule.next(rate)
+func (l *Limiter) Room(now time.Time) (calls int, at time.Time) {
+	rate := l.ramp.rate(now)
+	due := l.schedule.next(rate)
 	if due.After(now) {
-		return 0, latest(due, p.window.next(quota(rate, time.Second), now, p.trips.floor()))
+		return 0, latest(due, l.window.next(quota(rate, time.Second), now, l.trips.floor()))
 	}
-	if at := p.window.next(quota(rate, time.Second), now, p.trips.floor()); at.After(now) {
+	if at := l.window.next(quota(rate, time.Second), now, l.trips.floor()); at.After(now) {
 		return 0, at
 	}
 	calls = 1
 	if late := now.Sub(due); !due.IsZero() && late <= lateness { // make good what a late wake-up missed
 		calls += int(late / interval(rate))
 	}
-	return min(calls, p.window.room(quota(rate, time.Second), now, p.trips.floor())), time.Time{}
+	return min(calls, l.window.room(quota(rate, time.Second), now, l.trips.floor())), time.Time{}
 }
 
 // NextTo implements outbox.Pacer.
-func (p *Limiter) NextTo(address string, now time.Time) time.Time {
-	return p.chats.next(address, now, p.trips.floor())
+func (l *Limiter) NextTo(address string, now time.Time) time.Time {
+	return l.chats.next(address, now, l.trips.floor())
 }
 
 // room is how many calls fit now.
