@@ -198,7 +198,8 @@ func (r *round) decide(tx database.Tx, c candidate) error {
 		}
 	}
 	if at := r.d.limiter.NextTo(c.address, r.now); at.After(r.now) {
-		to.paceUntil, to.paceWait = at, at.Sub(r.now)
+		to.paceUntil, to.paceWait = wholeMillis(at), at.Sub(r.now)
+		r.consider(to.paceUntil, true)
 		return box.save(tx, to)
 	}
 	return r.open(tx, c, m, to)

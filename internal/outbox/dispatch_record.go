@@ -216,7 +216,7 @@ func (d *Dispatcher) applyOutcome(tx database.Tx, m Message, out outcome, a Answ
 // applyRecipient writes what a verdict does to the recipient of the call.
 func (d *Dispatcher) applyRecipient(tx database.Tx, c call, moved bool, out outcome, a Answer, at time.Time) error {
 	r := out.recipient
-	if next := d.limiter.NextTo(c.address, at); next.After(at) && next.After(r.paceUntil) {
+	if next := wholeMillis(d.limiter.NextTo(c.address, at)); next.After(at) && next.After(r.paceUntil) {
 		r.paceUntil, r.paceWait = next, next.Sub(at)
 		out.changed = true
 	}

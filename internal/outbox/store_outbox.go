@@ -113,6 +113,14 @@ func millis(t time.Time) any {
 	return t.UnixMilli()
 }
 
+// wholeMillis rounds an instant up to what can be stored: a wait must not end before its time.
+func wholeMillis(t time.Time) time.Time {
+	if whole := t.Truncate(time.Millisecond); whole.Before(t) {
+		return whole.Add(time.Millisecond)
+	}
+	return t
+}
+
 func orNull(s string) any {
 	if s == "" {
 		return nil
