@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"time"
 )
 
@@ -111,4 +112,44 @@ type Pacer interface {
 	Ended(address string, started, ended time.Time, answered bool)
 	// Slow halves the pace of the whole channel, from where it climbs back by itself.
 	Slow(now time.Time)
+}
+
+// DispatcherConfig is what a Dispatcher is told.
+type DispatcherConfig struct {
+	// Identity is who we are at the channel. A database that has sent as somebody else is refused.
+	Identity    string
+	Concurrency int           // calls under way at most
+	BatchSize   int           // recipients taken per look
+	SendTimeout time.Duration // of one call
+	Logger      *slog.Logger
+	Observer    Observer // may be nil
+	// Held says, with an error, that this process has lost the right to send: its lock's file was
+	// removed or replaced. It is asked before each call; nil: never.
+	Held func() error
+	// Wall reads the wall clock; nil: time.Now.
+	Wall func() time.Time
+}
+
+// Observer hears what a dispatcher does, for metrics. It must not block.
+type Observer interface {
+	// Attempted: a call was made, it took so long, and this came of it.
+	Attempted(v Verdict, took time.Duration)
+	// Delivered: a message was accepted so long after it was created or planned for.
+	Delivered(after time.Duration)
+	// Limited: a call had to wait so long for the pace.
+	Limited(waited time.Duration)
+	// Mended: the reconciler found so many turns that were not what their messages say.
+	Mended(turns int)
+}
+
+// Report is what one pass did.
+type Report struct {
+	Attempts int // calls that were made
+	Sent     int // messages that were accepted
+	Ended    int // messages that ended otherwise
+	// Due is how many recipients have a message that could go at once if nothing held up the
+	// whole channel; counted up to 10,000.
+	Due int
+	// Next is when something will be due by itself; zero when nothing waits for a time.
+	Next time.Time
 }

@@ -12,46 +12,6 @@ import (
 	"notifier/internal/database"
 )
 
-// DispatcherConfig is what a Dispatcher is told.
-type DispatcherConfig struct {
-	// Identity is who we are at the channel. A database that has sent as somebody else is refused.
-	Identity    string
-	Concurrency int           // calls under way at most
-	BatchSize   int           // recipients taken per look
-	SendTimeout time.Duration // of one call
-	Logger      *slog.Logger
-	Observer    Observer // may be nil
-	// Held says, with an error, that this process has lost the right to send: its lock's file was
-	// removed or replaced. It is asked before each call; nil: never.
-	Held func() error
-	// Wall reads the wall clock; nil: time.Now.
-	Wall func() time.Time
-}
-
-// Observer hears what a dispatcher does, for metrics. It must not block.
-type Observer interface {
-	// Attempted: a call was made, it took so long, and this came of it.
-	Attempted(v Verdict, took time.Duration)
-	// Delivered: a message was accepted so long after it was created or planned for.
-	Delivered(after time.Duration)
-	// Limited: a call had to wait so long for the pace.
-	Limited(waited time.Duration)
-	// Mended: the reconciler found so many turns that were not what their messages say.
-	Mended(turns int)
-}
-
-// Report is what one pass did.
-type Report struct {
-	Attempts int // calls that were made
-	Sent     int // messages that were accepted
-	Ended    int // messages that ended otherwise
-	// Due is how many recipients have a message that could go at once if nothing held up the
-	// whole channel; counted up to 10,000.
-	Due int
-	// Next is when something will be due by itself; zero when nothing waits for a time.
-	Next time.Time
-}
-
 // Dispatcher sends what is due. Only one process may use one at a time for a database: whoever
 // holds the sender's lock.
 //
@@ -234,6 +194,14 @@ func (d *Dispatcher) wakeAt(ctx context.Context, o outcomeOfRound, err error) ti
 	return earlier(at, o.next)
 }
 
+// nobody is the Observer of a dispatcher that has none.
+type nobody struct{}
+
+func (nobody) Attempted(Verdict, time.Duration) {}
+func (nobody) Delivered(time.Duration)          {}
+func (nobody) Limited(time.Duration)            {}
+func (nobody) Mended(int)                       {}
+
 // await waits for an answer, a change in the database, an instant (zero: none), or the end of ctx.
 func (d *Dispatcher) await(ctx context.Context, until time.Time, changes <-chan struct{}) {
 	var timeout <-chan time.Time
@@ -318,11 +286,3 @@ func patience(err error) time.Duration {
 	}
 	return time.Second
 }
-
-// nobody is the Observer of a dispatcher that has none.
-type nobody struct{}
-
-func (nobody) Attempted(Verdict, time.Duration) {}
-func (nobody) Delivered(time.Duration)          {}
-func (nobody) Limited(time.Duration)            {}
-func (nobody) Mended(int)                       {}

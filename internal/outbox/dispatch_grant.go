@@ -164,132 +164,6 @@ func (r *round) candidatesOf(tx database.Tx, rank int, last *candidate, limit in
 	return page, nil
 }
 
-// decide looks at the head of a recipient and does what is due: it opens an attempt, or ends a
-// message that cannot go, or lets the recipient wait.
-func (r *round) decide(tx database.Tx, c candidate) error {
-	box := r.d.box
-	m, err := box.Message(tx, c.head)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		r.again = true
-		r.ended++
-		return box.rejectUnreadable(tx, r.now, c.head, err)
-	}
-	if err != nil || m.State != Pending || m.line != c.address {
-		box.touch(tx, c.address) // the turn was not what its message says
-		return nil
-	}
-	to, err := box.Recipient(tx, c.address)
-	if err != nil {
-		return err
-	}
-	if until := r.notBefore(m, to); until.After(r.now) {
-		r.next = earlier(r.next, until)
-		return nil
-	}
-	if over := !box.policy.expiry(m, r.pauses, r.wall).After(r.wall); over && !r.d.clock.Known() {
-		return nil // neither ended nor sent until the channel has told its time
-	} else if over && r.d.clock.Trusted() {
-		return r.end(tx, m, ending{Dead, ReasonExpired, "", r.now})
-	}
-	if m.Doubts > 0 {
-		seen, err := r.signSince(tx, m)
-		if err != nil || !seen {
-			return err
-		}
-	}
-	if at := r.d.limiter.NextTo(c.address, r.now); at.After(r.now) {
-		to.paceUntil, to.paceWait = wholeMillis(at), at.Sub(r.now)
-		r.consider(to.paceUntil, true)
-		return box.save(tx, to)
-	}
-	return r.open(tx, c, m, to)
-}
-
-// notBefore is when the head of a recipient may go, by our own time: after the recipient's gate,
-// doubt and pace and the message's own wait.
-func (r *round) notBefore(m Message, to Recipient) time.Time {
-	at := latest(
-		onClock(to.GateUntil, to.gateWait, r.now),
-		onClock(to.doubtUntil, to.doubtWait, r.now),
-		onClock(to.paceUntil, to.paceWait, r.now))
-	if m.readyWait > 0 {
-		at = latest(at, onClock(m.readyAt, m.readyWait, r.now))
-	}
-	return at
-}
-
-// signSince says whether the channel has shown life since a message came into doubt, and otherwise
-// notes that somebody waits for that.
-func (r *round) signSince(tx database.Tx, m Message) (bool, error) {
-	var ended sql.NullInt64
-	err := tx.QueryRow(`SELECT max(ended_at) FROM notifier_attempts WHERE message_id = ? AND result = 'uncertain'`, m.ID).Scan(&ended)
-	if err != nil {
-		return false, fmt.Errorf("look when message %d came into doubt: %w", m.ID, err)
-	}
-	// What this process was not there to see is no sign.
-	since := latest(earlier(instant(ended), r.now), r.d.clock.anchor)
-	if r.machine.signSince(since) {
-		return true, nil
-	}
-	if r.want == "" {
-		r.want = m.line
-		if ask, _ := r.machine.maySign(r.now); ask && r.ask == probeNone {
-			r.ask, r.whom = probeSign, m.line
-			r.machine, _ = r.machine.step(askingEvent{probeSign}, r.now)
-		}
-	}
-	return false, nil
-}
-
-// end ends a message without a call. Its recipient's next one gets its turn in the next round.
-func (r *round) end(tx database.Tx, m Message, e ending) error {
-	r.ended++
-	r.again = true
-	return r.d.box.finish(tx, m, e)
-}
-
-// open writes the attempt. Without its row there is no call.
-func (r *round) open(tx database.Tx, c candidate, m Message, to Recipient) error {
-	letter, err := r.d.compose(m)
-	if err != nil {
-		e := ending{Dead, ReasonTemplateError, shorten(err.Error()), r.now}
-		var refused *Refusal
-		if errors.As(err, &refused) {
-			e.reason, e.detail = refused.Reason, refused.Detail
-		}
-		return r.end(tx, m, e)
-	}
-	granted := call{
-		message: m.ID, address: c.address, epoch: to.epoch, letter: letter, started: r.now,
-		created: latest(m.CreatedAt, m.NotBefore, m.ageFrom),
-	}
-	err = tx.QueryRow(`INSERT INTO notifier_attempts (channel, message_id, address, epoch, started_at)
-		VALUES (?, ?, ?, ?, ?) RETURNING id`, r.d.box.channel, m.ID, c.address, to.epoch, r.now.UnixMilli()).Scan(&granted.attempt)
-	if err != nil {
-		return fmt.Errorf("open an attempt for message %d: %w", m.ID, err)
-	}
-	if _, err := tx.Exec(`UPDATE outbox SET state = 'sending', ready_wait = 0 WHERE id = ?`, m.ID); err != nil {
-		return fmt.Errorf("open an attempt for message %d: %w", m.ID, err)
-	}
-	r.d.box.countMove(tx, m, Sending, "")
-	r.d.box.touch(tx, c.address)
-	r.machine, _ = r.machine.step(startedEvent{granted.attempt}, r.now)
-	r.granted = append(r.granted, granted)
-	return nil
-}
-
-// compose turns a message into what the channel takes. A panic of a template is the message's own
-// trouble.
-func (d *Dispatcher) compose(m Message) (l Letter, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			d.log.Error("composing a message panicked", "message", m.ID, "type", m.Type)
-			l, err = nil, &Refusal{ReasonTemplateError, "its template panicked"}
-		}
-	}()
-	return d.sender.Compose(Draft{MessageID: m.ID, Address: m.line, Type: m.Type, Payload: m.Payload, Plain: m.plain})
-}
-
 // launch makes a call beside the pass. Shutting down does not end it: only its own time limit
 // does, since a call that is cut off may have been taken.
 func (d *Dispatcher) launch(c call) {
@@ -314,4 +188,48 @@ func (d *Dispatcher) replaced(cause error) error {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", ErrReplaced, cause)
+}
+
+// probeTimeout bounds a call that delivers nothing.
+const probeTimeout = 10 * time.Second
+
+// startProbe does what the open breaker wants: it asks the channel who we are, or touches a chat
+// that has a message due. A method that was told to wait is not called: the channel did answer.
+func (r *round) startProbe(p permit, due []candidate) {
+	whom := due[0].address
+	if whom == p.avoid && len(due) > 1 {
+		whom = due[1].address
+	}
+	r.machine, _ = r.machine.step(askingEvent{p.probe}, r.now)
+	if r.machine.waiting(p.probe, r.now) {
+		r.machine, _ = r.machine.step(askedEvent{probe: p.probe, answer: Answer{Answered: true}, skipped: true}, r.now)
+		r.again = true
+		return
+	}
+	r.ask, r.whom = p.probe, whom
+}
+
+// greet asks who we are at the start, until the channel has answered: it tells the channel's
+// clock, and whether the token is good, before there is anything to send.
+func (r *round) greet() {
+	if greet, _ := r.machine.mayGreet(r.now); greet && r.ask == probeNone {
+		r.machine, _ = r.machine.step(askingEvent{probeGreeting}, r.now)
+		r.ask = probeGreeting
+	}
+}
+
+// probe makes a call that delivers nothing, beside the pass.
+func (d *Dispatcher) probe(p probe, whom string) {
+	d.probes++
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+		defer cancel()
+		var a Answer
+		if p == probeTouch || p == probeSign {
+			a = d.sender.Touch(ctx, whom)
+		} else {
+			a = d.sender.Identify(ctx)
+		}
+		d.results <- result{probe: p, answer: a, at: time.Now()}
+	}()
 }

@@ -146,3 +146,47 @@ func (o *Outbox) takeInFirst(tx database.Tx, now time.Time, m *Message) error {
 	*m = taken
 	return err
 }
+
+// ending is how a message ends, and when.
+type ending struct {
+	state  State
+	reason string
+	detail string // empty: what it had
+	at     time.Time
+}
+
+// finish ends a message that waits. What the channel may have never ends as dead or canceled, which
+// would claim that nobody got it, unless a person has canceled it.
+func (o *Outbox) finish(tx database.Tx, m Message, e ending) error {
+	if m.Doubts > 0 && e.reason != ReasonCanceled && e.reason != ReasonRejected && e.reason != ReasonTemplateError {
+		e.state, e.reason = Unsure, ""
+	}
+	_, err := tx.Exec(`UPDATE outbox SET state = ?, reason = ?, detail = coalesce(?, detail), ended_at = ?, ready_wait = 0
+		WHERE id = ?`, e.state, orNull(e.reason), orNull(e.detail), e.at.UnixMilli(), m.ID)
+	if err != nil {
+		return fmt.Errorf("end message %d: %w", m.ID, err)
+	}
+	o.countMove(tx, m, e.state, e.reason)
+	o.touch(tx, m.line)
+	return nil
+}
+
+// resume puts an ended message back in the line of its recipient, whose address may be another by now.
+func (o *Outbox) resume(tx database.Tx, now time.Time, m Message, root string, set string, args ...any) error {
+	hold, ready := holdNone, now
+	switch {
+	case addressOf(root, "") == "":
+		hold = holdNoChat
+	case m.NotBefore.After(now):
+		hold, ready = holdPlanned, m.NotBefore
+	}
+	_, err := tx.Exec(`UPDATE outbox SET state = 'pending', reason = NULL, ended_at = NULL, address = ?, hold = ?,
+		ready_at = ?, ready_wait = 0`+set+` WHERE id = ?`,
+		append(append([]any{root, hold, ready.UnixMilli()}, args...), m.ID)...)
+	if err != nil {
+		return fmt.Errorf("put message %d back in line: %w", m.ID, err)
+	}
+	o.countMove(tx, m, Pending, "")
+	o.touch(tx, m.line, root)
+	return nil
+}

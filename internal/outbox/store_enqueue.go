@@ -177,3 +177,58 @@ func shorten(s string) string {
 	}
 	return s
 }
+
+// AnswerPrefix begins the subject of a reply to what its recipient has just written. Replies have a
+// rank of their own: they go before other messages, and also to a recipient that has asked us to
+// stop. In all else they are messages like any other.
+const AnswerPrefix = "answer:"
+
+// NewAnswer is what Answer stores.
+type NewAnswer struct {
+	Address string
+	// Kind is what is answered. Of the replies of one kind to one recipient only the newest waits.
+	Kind    string
+	Type    string
+	Payload any // marshals to a JSON object
+	// Every: none when one of this kind was stored less than so long ago; 0: always.
+	Every time.Duration
+}
+
+// Answer stores the reply to what a recipient has just written, in the transaction that also
+// stores that it was read. An older one of the same kind that still waits ends as superseded: who
+// asks ten times gets one reply, the latest.
+func (o *Outbox) Answer(tx database.Tx, now time.Time, a NewAnswer) error {
+	root, err := o.root(tx, a.Address)
+	if err != nil {
+		return fmt.Errorf("reply to %s: %w", a.Address, err)
+	}
+	subject := AnswerPrefix + a.Kind + ":" + root
+	before, err := o.lastReply(tx, subject)
+	found := !errors.Is(err, ErrNotFound)
+	if err != nil && found {
+		return err
+	}
+	if found {
+		age := now.Sub(before.CreatedAt) // negative: left over from a clock that was wrong
+		if a.Every > 0 && age >= 0 && age < a.Every {
+			return nil
+		}
+		if before.State == Pending {
+			if err := o.finish(tx, before, ending{Canceled, ReasonSuperseded, "", now}); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = o.enqueue(tx, now, NewMessage{Recipient: root, Type: a.Type, Payload: a.Payload, Subject: subject}, rankReply)
+	return err
+}
+
+// lastReply is the newest reply with a subject.
+func (o *Outbox) lastReply(tx database.Tx, subject string) (Message, error) {
+	m, err := scanMessage(tx.QueryRow(`SELECT `+columns+` FROM outbox WHERE channel = ? AND subject = ?
+		ORDER BY id DESC LIMIT 1`, o.channel, subject))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return m, fmt.Errorf("look for the last reply: %w", err)
+	}
+	return m, err
+}

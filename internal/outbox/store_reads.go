@@ -141,3 +141,42 @@ func (o *Outbox) OldestDue(tx database.Tx, now time.Time) (time.Time, error) {
 	}
 	return oldest, nil
 }
+
+// Gates says until when the whole channel, and the recipient that has to wait longest, are gated;
+// zero without a gate.
+func (o *Outbox) Gates(tx database.Tx, now time.Time) (channel, recipient time.Time, err error) {
+	s, err := o.sender(tx)
+	if err != nil {
+		return channel, recipient, err
+	}
+	if s.gateUntil.After(now) {
+		channel = s.gateUntil
+	}
+	var longest sql.NullInt64
+	err = tx.QueryRow(`SELECT max(gate_until) FROM notifier_recipients
+		WHERE channel = ? AND gate_until IS NOT NULL AND gate_until > ?`,
+		o.channel, now.UnixMilli()).Scan(&longest)
+	if err != nil {
+		return channel, recipient, fmt.Errorf("find the longest gate: %w", err)
+	}
+	return channel, instant(longest), nil
+}
+
+// pauses are the times during which a person had paused the sender, the present one included.
+func (o *Outbox) pauses(tx database.Tx) (pauses, error) {
+	var list pauses
+	err := each(tx, func(row database.Row) error {
+		var from, to sql.NullInt64
+		if err := row.Scan(&from, &to); err != nil {
+			return err
+		}
+		list = append(list, pause{instant(from), instant(to)})
+		return nil
+	}, `SELECT started_at, ended_at FROM notifier_pauses WHERE channel = ?1
+		UNION ALL SELECT paused_at, NULL FROM notifier_senders WHERE channel = ?1 AND paused_at IS NOT NULL
+		ORDER BY 1`, o.channel)
+	if err != nil {
+		return nil, fmt.Errorf("read the pauses: %w", err)
+	}
+	return list, nil
+}
