@@ -201,7 +201,11 @@ func (d *Dispatcher) closeOpen(tx database.Tx, now time.Time) error {
 	slices.SortFunc(open, func(a, b call) int { return int(a.attempt - b.attempt) })
 	for _, c := range open {
 		a := Answer{Verdict: Uncertain, Detail: interrupted}
-		if _, err := d.record(tx, c, a, ruling{counts: true}, now); err != nil {
+		to, err := d.box.Recipient(tx, c.address)
+		if err != nil {
+			return err
+		}
+		if _, err := d.record(tx, c, to, a, ruling{counts: true}, now); err != nil {
 			return err
 		}
 	}

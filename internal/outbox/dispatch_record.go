@@ -117,7 +117,7 @@ func (d *Dispatcher) recordOne(tx database.Tx, e answered, done *recorded) error
 	var r ruling
 	done.machine, r = done.machine.step(event, e.at)
 	done.rulings = append(done.rulings, r)
-	ended, err := d.record(tx, e.call, e.answer, r, e.at)
+	ended, err := d.record(tx, e.call, to, e.answer, r, e.at)
 	if e.answer.Verdict == Accepted {
 		done.sent++
 	} else {
@@ -126,19 +126,15 @@ func (d *Dispatcher) recordOne(tx database.Tx, e answered, done *recorded) error
 	return err
 }
 
-// record writes what came of an attempt: to the attempt, its message and its recipient. An
+// record writes what came of an attempt: to the attempt, its message and its recipient (to). An
 // attempt that has been recorded before changes nothing. It returns how many messages ended.
-func (d *Dispatcher) record(tx database.Tx, c call, a Answer, r ruling, at time.Time) (int, error) {
+func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a Answer, r ruling, at time.Time) (int, error) {
 	m, err := d.box.Message(tx, c.message)
 	gone := err != nil
 	if gone && !errors.Is(err, ErrNotFound) {
 		if err := d.box.rejectUnreadable(tx, at, c.message, err); err != nil {
 			return 0, err
 		}
-	}
-	to, err := d.box.Recipient(tx, c.address)
-	if err != nil {
-		return 0, err
 	}
 	if a.Verdict == Moved {
 		if err := d.refuseCircle(tx, to, &a, &r); err != nil {

@@ -113,6 +113,7 @@ type Recipient struct {
 	acceptedBy string // the identity from which it has accepted a message
 	spared     bool   // it was taken back by the guard, and has accepted nothing since
 	turn       turn   // as stored
+	aliasOf    string
 
 	stored RecipientState // as it is on disk; empty: it has no row
 }

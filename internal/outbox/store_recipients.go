@@ -19,20 +19,25 @@ func (o *Outbox) Resolve(tx database.Tx, recipient string) (string, error) {
 	return addressOf(recipient, ""), nil
 }
 
-const recipientColumns = `address, state, reason, detail, since, gate_until, gate_wait, flood_step,
+const recipientColumns = `address, alias_of, state, reason, detail, since, gate_until, gate_wait, flood_step,
 	doubt_step, doubt_until, doubt_wait, pace_until, pace_wait, epoch, accepted_by, spared, turn_at, turn_rank, head`
 
 // Recipient returns what is remembered of an address, or of what it is an alias of. One that was
 // never heard of is open.
 func (o *Outbox) Recipient(tx database.Tx, address string) (Recipient, error) {
-	root, err := o.root(tx, address)
-	if err != nil {
-		return Recipient{}, err
+	r, err := o.row(tx, address)
+	if err == nil && r.aliasOf != "" { // an alias never stands for another alias
+		return o.row(tx, r.aliasOf)
 	}
+	return r, err
+}
+
+// row returns what is remembered under this very address.
+func (o *Outbox) row(tx database.Tx, address string) (Recipient, error) {
 	r, err := scanRecipient(tx.QueryRow(`SELECT `+recipientColumns+` FROM notifier_recipients
-		WHERE channel = ? AND address = ?`, o.channel, root))
+		WHERE channel = ? AND address = ?`, o.channel, address))
 	if errors.Is(err, sql.ErrNoRows) {
-		return Recipient{Address: root, State: RecipientOpen}, nil
+		return Recipient{Address: address, State: RecipientOpen}, nil
 	}
 	return r, err
 }
@@ -64,10 +69,10 @@ func (o *Outbox) Recipients(tx database.Tx, state RecipientState, after string, 
 
 func scanRecipient(row database.Row) (Recipient, error) {
 	var r Recipient
-	var reason, detail, accepted sql.NullString
+	var alias, reason, detail, accepted sql.NullString
 	var since, gateUntil, doubtUntil, paceUntil, at, rank, head sql.NullInt64
 	var gateWait, doubtWait, paceWait int64
-	err := row.Scan(&r.Address, &r.State, &reason, &detail, &since, &gateUntil, &gateWait, &r.floodStep,
+	err := row.Scan(&r.Address, &alias, &r.State, &reason, &detail, &since, &gateUntil, &gateWait, &r.floodStep,
 		&r.doubtStep, &doubtUntil, &doubtWait, &paceUntil, &paceWait, &r.epoch, &accepted, &r.spared, &at, &rank, &head)
 	if err != nil {
 		return r, fmt.Errorf("read a recipient: %w", err)
@@ -79,7 +84,7 @@ func scanRecipient(row database.Row) (Recipient, error) {
 	if at.Valid {
 		r.turn = turn{head: head.Int64, rank: int(rank.Int64), at: instant(at)}
 	}
-	r.stored = r.State
+	r.aliasOf, r.stored = alias.String, r.State
 	return r, nil
 }
 
