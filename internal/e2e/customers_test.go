@@ -11,7 +11,7 @@ import (
 )
 
 // linked places an order of c-17 and links them to a chat.
-func (s *street) linked(chat int64) (order int64) {
+func (s *env) linked(chat int64) (order int64) {
 	s.t.Helper()
 	order = s.place("c-17", "A-1")
 	s.acts(s.sandbox.Start(chat, s.invite("c-17")))
@@ -21,7 +21,7 @@ func (s *street) linked(chat int64) (order int64) {
 }
 
 func TestDC6ComingBackAfterABlock(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.linked(801)
 		before := len(s.sends(801))
 		s.acts(s.sandbox.Block(801))
@@ -47,7 +47,7 @@ func TestDC6ComingBackAfterABlock(t *testing.T) {
 }
 
 func TestAWordFromADeadChatBringsItBack(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.linked(801)
 		s.fault(sandbox.Fault{ChatID: 801, Times: 1, Respond: sandbox.Respond{Status: 403, Description: "Forbidden: bot was blocked by the user"}})
 		s.place("c-17", "A-2")
@@ -61,7 +61,7 @@ func TestAWordFromADeadChatBringsItBack(t *testing.T) {
 }
 
 func TestALateRefusalDoesNotKillWhoHasJustPressedStart(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.linked(801)
 		s.fault(sandbox.Fault{Method: "sendMessage", ChatID: 801, Times: 1, Respond: sandbox.Respond{Status: 403, Description: "Forbidden: bot was blocked by the user", Delay: 10 * time.Second}})
 		s.place("c-17", "A-2")
@@ -76,7 +76,7 @@ func TestALateRefusalDoesNotKillWhoHasJustPressedStart(t *testing.T) {
 }
 
 func TestStopAndStart(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.linked(801)
 		s.limits(func(l *sandbox.Limits) { *l = sandbox.Limits{} })
 		s.acts(s.sandbox.Write(801, "/stop"))
@@ -121,7 +121,7 @@ func TestStopAndStart(t *testing.T) {
 }
 
 func TestStopDoesNotStopTheStaff(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.acts(s.sandbox.Write(staffChat, "/stop"))
 		s.run(time.Minute)
 		s.wantChat(staffChat, outbox.RecipientOpen, "")
@@ -132,7 +132,7 @@ func TestStopDoesNotStopTheStaff(t *testing.T) {
 }
 
 func TestGroupsComeGoAndMove(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.acts(s.sandbox.Write(-5, "hello all"), s.sandbox.Write(-5, "/stop"), s.sandbox.Write(-5, "/orders@nobody_bot"))
 		s.run(time.Minute)
 		s.wantLines(-5, inPrivate)
@@ -157,7 +157,7 @@ func TestGroupsComeGoAndMove(t *testing.T) {
 }
 
 func TestSmallTalkIsAnsweredSeldom(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		for range 20 {
 			s.acts(s.sandbox.Write(801, "are you there?"))
 			s.run(10 * time.Second)
@@ -171,7 +171,7 @@ func TestSmallTalkIsAnsweredSeldom(t *testing.T) {
 }
 
 func TestManyQuestionsHoldBackNobody(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.linked(801)
 		for range 200 {
 			s.acts(s.sandbox.Write(666, "/help"), s.sandbox.Write(801, "/help"))
@@ -189,7 +189,7 @@ func TestManyQuestionsHoldBackNobody(t *testing.T) {
 
 func TestUP3AKillAnywhereGivesOneBindingAndOneGreeting(t *testing.T) {
 	for step := range 6 {
-		inStreet(t, func(s *street) {
+		inEnv(t, withCustomers, func(s *env) {
 			s.place("c-17", "A-1")
 			s.acts(s.sandbox.Start(801, s.invite("c-17")))
 			for range step {
@@ -203,7 +203,7 @@ func TestUP3AKillAnywhereGivesOneBindingAndOneGreeting(t *testing.T) {
 }
 
 // told are the messages about an order.
-func (s *street) told(order int64) (list []outbox.Message) {
+func (s *env) told(order int64) (list []outbox.Message) {
 	s.t.Helper()
 	for id := int64(1); id <= 100; id++ {
 		if m, err := s.find(id); err == nil && m.Subject == orders.Subject(order) && m.Recipient == orders.Recipient("c-17") {

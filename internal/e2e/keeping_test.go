@@ -19,8 +19,8 @@ import (
 	"notifier/internal/telegram/sandbox"
 )
 
-// foreign opens the site's database as another program does.
-func (s *site) foreign() *sql.DB {
+// foreign opens the database as another program does.
+func (s *programEnv) foreign() *sql.DB {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+s.database()+"?_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *site) foreign() *sql.DB {
 	return db
 }
 
-func (s *site) number(db *sql.DB, query string) (n int) {
+func (s *programEnv) number(db *sql.DB, query string) (n int) {
 	s.t.Helper()
 	if err := db.QueryRow(query).Scan(&n); err != nil {
 		s.t.Fatalf("%s: %v", query, err)
@@ -39,7 +39,7 @@ func (s *site) number(db *sql.DB, query string) (n int) {
 }
 
 // must runs a verb that has to end well, and returns what it printed.
-func (s *site) must(args ...string) string {
+func (s *programEnv) must(args ...string) string {
 	s.t.Helper()
 	out, err := s.command(args...).CombinedOutput()
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *crowd) slowest() time.Duration {
 }
 
 // oldRows puts sent messages of 60 days ago into the database.
-func (s *site) oldRows(db *sql.DB, n, payload int) {
+func (s *programEnv) oldRows(db *sql.DB, n, payload int) {
 	s.t.Helper()
 	_, err := db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 		INSERT INTO outbox (recipient, type, payload, created_at, state, ended_at)
@@ -109,7 +109,7 @@ func (s *site) oldRows(db *sql.DB, n, payload int) {
 
 func TestSQ1NobodyMeetsALockedDatabase(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_RATE_BOT=500")
+	s := newProgramEnv(t, "NOTIFIER_RATE_BOT=500")
 	if err := s.sandbox.SetLimits(sandbox.Limits{}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestSQ1NobodyMeetsALockedDatabase(t *testing.T) {
 // A reader that keeps an old state open lets the log grow; once it is gone the log is cut off.
 func TestSQ3TheWriteAheadLogStaysBounded(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	s.must("order", "place", "--customer", "c-1", "--currency", "EUR", "--total", "1") // makes the database
 	db := s.foreign()
 	reader, err := db.Conn(context.Background())
@@ -199,7 +199,7 @@ func TestSQ3TheWriteAheadLogStaysBounded(t *testing.T) {
 // A purge that is cut off goes on where it was; orders do not feel it.
 func TestSQ4APurgeDoesNotStallTheShop(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	v := s.serve()
 	db := s.foreign()
 	s.oldRows(db, 100_000, 200)
@@ -241,7 +241,7 @@ func TestSQ4APurgeDoesNotStallTheShop(t *testing.T) {
 
 func TestSQ5APurgeTakesOnlyWhatHasEnded(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	for range 4 {
 		s.must("message", "send", "--chat", "701", "--text", "x")
 	}
@@ -270,7 +270,7 @@ func TestSQ5APurgeTakesOnlyWhatHasEnded(t *testing.T) {
 
 func TestSQ6SpaceComesBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_RETENTION_KEYS=720h")
+	s := newProgramEnv(t, "NOTIFIER_RETENTION_KEYS=720h")
 	v := s.serve()
 	db := s.foreign()
 	s.oldRows(db, 20_000, 1500)
@@ -306,7 +306,7 @@ func TestSQ6SpaceComesBack(t *testing.T) {
 
 func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	v := s.serve()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -323,7 +323,7 @@ func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 	if out, err := s.command("backup", s.database()).CombinedOutput(); err == nil {
 		t.Errorf("a live database was overwritten: %s", out)
 	}
-	restored := newSite(t, "DATABASE_URL="+target)
+	restored := newProgramEnv(t, "DATABASE_URL="+target)
 	w := restored.serve("--paused")
 	if _, body, err := w.get("/orders?limit=500"); err != nil || int64(len(body["items"].([]any))) < min(acknowledged, 500) {
 		t.Errorf("%d orders were acknowledged before the backup; it has %d, %v", acknowledged, len(body["items"].([]any)), err)
@@ -347,7 +347,7 @@ func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 // Cron, wake-ups and "send now" overlap while Telegram is slow.
 func TestCR1TickAndWakeUpNeverSendTwice(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_DISPATCH_SCHEDULE=@every 1s")
+	s := newProgramEnv(t, "NOTIFIER_DISPATCH_SCHEDULE=@every 1s")
 	l := s.sandbox.Limits()
 	l.Latency = 500 * time.Millisecond
 	if err := s.sandbox.SetLimits(l); err != nil {
@@ -371,7 +371,7 @@ func TestCR1TickAndWakeUpNeverSendTwice(t *testing.T) {
 }
 
 // once waits until n messages were delivered, and fails when a chat got two.
-func (s *site) once(n int) {
+func (s *programEnv) once(n int) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -395,7 +395,7 @@ func (s *site) once(n int) {
 // what customers did first.
 func TestCronAloneSendsEverythingOnce(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	l := s.sandbox.Limits()
 	l.Latency = 300 * time.Millisecond
 	if err := s.sandbox.SetLimits(l); err != nil {

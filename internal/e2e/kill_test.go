@@ -21,7 +21,7 @@ const kills = 60
 // air at the kills.
 func TestOB1AndOB16KillsLoseNothingAndRepeatOnlyWhatWasInTheAir(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_RATE_BOT=400", "NOTIFIER_RATE_CHAT=100", "NOTIFIER_SEND_TIMEOUT=5s")
+	s := newProgramEnv(t, "NOTIFIER_RATE_BOT=400", "NOTIFIER_RATE_CHAT=100", "NOTIFIER_SEND_TIMEOUT=5s")
 	if err := s.sandbox.SetLimits(sandbox.Limits{Latency: 15 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (b *books) trade(ctx context.Context, v *service, round, client int) {
 
 // inTheAir is how many calls had begun when the program died, and whose outcome it had not yet
 // written down: they had been made and not answered, or answered and not recorded.
-func (s *site) inTheAir() (n int) {
+func (s *programEnv) inTheAir() (n int) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", s.database())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *site) inTheAir() (n int) {
 }
 
 // openCalls are the calls that the sandbox has taken and not answered.
-func (s *site) openCalls() (n int) {
+func (s *programEnv) openCalls() (n int) {
 	for _, c := range s.sandbox.Calls() {
 		if c.Method == "sendMessage" && c.Outcome == sandbox.OutcomeOpen {
 			n++
@@ -105,7 +105,7 @@ func (s *site) openCalls() (n int) {
 	return n
 }
 
-func (s *site) waitUntilNothingWaits(v *service, atMost time.Duration) {
+func (s *programEnv) waitUntilNothingWaits(v *service, atMost time.Duration) {
 	s.t.Helper()
 	end := time.Now().Add(atMost)
 	for _, state := range []string{"pending", "sending"} {
@@ -126,7 +126,7 @@ func (s *site) waitUntilNothingWaits(v *service, atMost time.Duration) {
 	}
 }
 
-func (s *site) compare(b *books) {
+func (s *programEnv) compare(b *books) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", s.database())
 	if err != nil {

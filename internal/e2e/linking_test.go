@@ -24,7 +24,7 @@ const (
 )
 
 func TestUP1AnOrderWithoutAChatIsLinkedByItsToken(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		first := s.place("c-17", "A-1")
 		s.change(first, orders.Paid)
 		s.place("c-17", "A-2")
@@ -50,7 +50,7 @@ func TestUP1AnOrderWithoutAChatIsLinkedByItsToken(t *testing.T) {
 }
 
 func TestUP1BareAndBadStartsGetAHelpfulAnswer(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		s.acts(s.sandbox.Start(801, ""))
 		s.run(time.Minute)
@@ -67,7 +67,7 @@ func TestUP1BareAndBadStartsGetAHelpfulAnswer(t *testing.T) {
 
 func TestUP1EveryWrittenFormOfStartLinks(t *testing.T) {
 	for _, form := range []string{"/start %s", "/start@%s %s", "/START   %s", "/start\n%s", " /start\t%s \n"} {
-		inStreet(t, func(s *street) {
+		inEnv(t, withCustomers, func(s *env) {
 			s.place("c-17", "A-1")
 			s.run(time.Minute)
 			token := s.invite("c-17")
@@ -82,7 +82,7 @@ func TestUP1EveryWrittenFormOfStartLinks(t *testing.T) {
 			}
 		})
 	}
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		s.acts(s.sandbox.Write(801, "/start@other_bot "+token), s.sandbox.Write(801, "please /start "+token))
@@ -95,7 +95,7 @@ func TestUP1EveryWrittenFormOfStartLinks(t *testing.T) {
 }
 
 func TestUP2ALinkBindsOneChatOnce(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		var both sync.WaitGroup
@@ -120,7 +120,7 @@ func TestUP2ALinkBindsOneChatOnce(t *testing.T) {
 }
 
 func TestUP2AGroupAndAnOldLinkBindNothing(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		for range 3 {
@@ -139,7 +139,7 @@ func TestUP2AGroupAndAnOldLinkBindNothing(t *testing.T) {
 }
 
 func TestUP2ASecondChatTakesOverAndTheFirstIsToldNothing(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.place("c-17", "A-1")
 		s.acts(s.sandbox.Start(801, s.invite("c-17")))
 		s.run(time.Minute)
@@ -161,7 +161,7 @@ func TestUP2ASecondChatTakesOverAndTheFirstIsToldNothing(t *testing.T) {
 }
 
 func TestUP2GuessingIsThrottled(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		for i := range 1000 {
@@ -185,7 +185,7 @@ func TestUP2GuessingIsThrottled(t *testing.T) {
 }
 
 func TestTheGreetingSpeaksTheCustomersLanguage(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		s.speaks("ru", "c-17")
 		s.acts(s.sandbox.Start(801, s.invite("c-17")))
@@ -200,7 +200,7 @@ func TestTheGreetingSpeaksTheCustomersLanguage(t *testing.T) {
 }
 
 func TestAFamilyWithOneChatSeesAllItsOrders(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		for _, c := range []string{"c-17", "c-18"} {
 			s.place(c, "of "+c)
 			s.acts(s.sandbox.Start(801, s.invite(c)))
@@ -216,7 +216,7 @@ func TestAFamilyWithOneChatSeesAllItsOrders(t *testing.T) {
 }
 
 func TestNoTokenIsKept(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		s.acts(s.sandbox.Start(801, token))

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOB3ASlowServerAndTwoPassesAtOnce(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.limits(func(l *sandbox.Limits) { l.Latency = 2 * time.Second })
 		var ids []int64
 		for i := range int64(100) {
@@ -38,7 +38,7 @@ func TestOB3ASlowServerAndTwoPassesAtOnce(t *testing.T) {
 func TestOB4OrderInsideAChatSurvivesRetriesAndAKill(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		t.Run(fmt.Sprint("kill ", kill), func(t *testing.T) {
-			inTown(t, nil, func(c *town) {
+			inEnv(t, nil, func(c *env) {
 				c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 701, Times: 2, Respond: sandbox.Respond{Status: 500}})
 				var ids []int64
 				for i := range 3 {
@@ -66,7 +66,7 @@ func TestOB4OrderInsideAChatSurvivesRetriesAndAKill(t *testing.T) {
 }
 
 func TestOB5APoisonMessageBlocksNeitherItsChatNorTheQueue(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 711, Times: 2, Respond: sandbox.Respond{
 			Status: 400, Description: "Bad Request: can't parse entities: unclosed start tag at byte offset 3"}})
 		poison := c.queue(711, "poison")
@@ -91,7 +91,7 @@ func TestOB5APoisonMessageBlocksNeitherItsChatNorTheQueue(t *testing.T) {
 }
 
 func TestOB6ALongOutageIsSurvivedInFull(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		var ids []int64
 		for i := range 100 {
 			ids = append(ids, c.queue(int64(600+i%50), fmt.Sprint(i/50)))
@@ -126,7 +126,7 @@ func TestOB7HTMLFromTheGateway(t *testing.T) {
 	long := "<html><body>" + strings.Repeat("gateway ", 2500) + "</body></html>"
 	for _, status := range []int{502, 504, 200} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			inTown(t, nil, func(c *town) {
+			inEnv(t, nil, func(c *env) {
 				times := 2
 				if status != 502 {
 					times = 1 // Telegram may have taken it: there is one more try
@@ -149,7 +149,7 @@ func TestOB7HTMLFromTheGateway(t *testing.T) {
 }
 
 func TestOB10BringingADeadMessageBack(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{ChatID: 740, Respond: sandbox.Respond{Status: 400, Description: "Bad Request: message is too long"}})
 		id := c.queue(740, "x")
 		c.run(time.Second)
@@ -174,7 +174,7 @@ func TestOB10BringingADeadMessageBack(t *testing.T) {
 }
 
 func TestOB10ADeadChatRefusesARetryClearly(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		_ = c.sandbox.Block(741)
 		id := c.queue(741, "x")
 		c.run(time.Second)
@@ -200,7 +200,7 @@ func TestOB10ADeadChatRefusesARetryClearly(t *testing.T) {
 }
 
 func TestOB12TheWakeUpIsNeverLost(t *testing.T) {
-	inTown(t, func(s *settings) { s.batch = 20 }, func(c *town) {
+	inEnv(t, func(s *settings) { s.batch = 20 }, func(c *env) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() {
@@ -246,7 +246,7 @@ func TestOB12TheWakeUpIsNeverLost(t *testing.T) {
 }
 
 func TestOB13OneHangingRequestHoldsUpNobody(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 721, Respond: sandbox.Respond{Hang: true}})
 		stuck := c.queue(721, "x")
 		var ids []int64
@@ -273,7 +273,7 @@ func TestOB13OneHangingRequestHoldsUpNobody(t *testing.T) {
 }
 
 func TestOB15DeliveredButTheAnswerCameTooLate(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 731, Respond: sandbox.Respond{Drop: sandbox.DropAfter}})
 		lost := c.queue(731, "x")
 		next := c.queue(731, "y")
@@ -291,7 +291,7 @@ func TestOB15DeliveredButTheAnswerCameTooLate(t *testing.T) {
 }
 
 func TestOB15SurelyNotDeliveredIsTriedAgainInFull(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		id := c.queue(732, "x")
 		c.wire.cut.Store(true)
 		c.run(20 * time.Hour)
@@ -305,7 +305,7 @@ func TestOB15SurelyNotDeliveredIsTriedAgainInFull(t *testing.T) {
 // The whole story of the night: pages of a proxy, then answers that are lost although the message
 // was delivered, then silence.
 func TestOneOrderAloneThroughATenHourOutage(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Duration: 3 * time.Hour, Respond: sandbox.Respond{Status: 502,
 			Body: page("<html>502</html>"), ContentType: "text/html"}})
 		id := c.queue(7900000001, "A-1001 is placed")
@@ -325,7 +325,7 @@ func TestOneOrderAloneThroughATenHourOutage(t *testing.T) {
 
 // The same, when the messages really arrive while their answers are lost, and the outage begins so.
 func TestOneOrderAloneThroughTenHoursOfLostAnswers(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Duration: 5 * time.Hour, Respond: sandbox.Respond{Drop: sandbox.DropAfter}})
 		id := c.queue(7900000001, "A-1001 is placed")
 		c.run(5 * time.Hour)

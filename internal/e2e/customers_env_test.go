@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"testing"
 	"time"
 
 	"notifier/internal/bot"
@@ -19,63 +18,41 @@ import (
 // staffChat is the shop's own people's.
 const staffChat = 990
 
-// street is a town where customers answer: orders are placed, updates come in, and texts are those
-// that customers read.
-type street struct {
-	*town
+// customerParts are there when customers answer.
+type customerParts struct {
 	book   *orders.Book
 	inbox  *updates.Inbox
 	poller *updates.Poller
 }
 
-// inStreet tells a case.
-func inStreet(t *testing.T, story func(*street)) {
-	t.Helper()
+// withCustomers lets updates come in, and renders the texts that customers read.
+func withCustomers(s *settings) {
+	s.customers = true
 	texts, err := text.New(text.Options{})
 	if err != nil {
-		t.Fatal(err)
+		panic(err) // the built-in templates are tested elsewhere
 	}
-	rendered := func(typ string, payload json.RawMessage) (telegram.Rendered, error) {
+	s.render = func(typ string, payload json.RawMessage) (telegram.Rendered, error) {
 		made, err := texts.Render(typ, payload)
 		return telegram.Rendered{HTML: made.HTML, Plain: made.Plain}, err
 	}
-	inTown(t, func(s *settings) { s.render = rendered }, func(c *town) {
-		s := &street{town: c}
-		s.wire()
-		defer func() { s.inbox.Close() }()
-		story(s)
-	})
 }
 
-func (s *street) wire() {
-	s.book = orders.New(s.box, staffChat)
-	handler := bot.New(bot.Options{Outbox: s.box, Orders: s.book, StaffChat: staffChat})
-	s.inbox = updates.NewInbox(updates.InboxOptions{DB: s.db, Handler: handler, Client: s.client, Committed: func() { s.sender.Wake() }})
-	s.poller = updates.NewPoller(updates.PollerOptions{Client: s.client, Inbox: s.inbox})
+func (c *env) wireCustomers() {
+	c.book = orders.New(c.box, staffChat)
+	handler := bot.New(bot.Options{Outbox: c.box, Orders: c.book, StaffChat: staffChat})
+	c.inbox = updates.NewInbox(updates.InboxOptions{DB: c.db, Handler: handler, Client: c.client, Committed: func() { c.sender.Wake() }})
+	c.poller = updates.NewPoller(updates.PollerOptions{Client: c.client, Inbox: c.inbox})
 }
 
-// restart begins with what is on disk.
-func (s *street) restart() {
-	s.inbox.Close()
-	s.town.restart()
-	s.wire()
-}
-
-// run lets the service run for a time.
-func (s *street) run(d time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	polled := make(chan struct{})
-	go func() {
-		defer close(polled)
-		s.poller.Run(ctx)
-	}()
-	s.town.run(d)
-	cancel()
-	<-polled
+func (c *env) closeCustomers() {
+	if c.inbox != nil {
+		c.inbox.Close()
+	}
 }
 
 // place stores an order and returns its id.
-func (s *street) place(customer, number string) (id int64) {
+func (s *env) place(customer, number string) (id int64) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) error {
 		o, _, err := s.book.Place(tx, time.Now(), orders.NewOrder{
@@ -87,7 +64,7 @@ func (s *street) place(customer, number string) (id int64) {
 	return id
 }
 
-func (s *street) change(id int64, status orders.Status) {
+func (s *env) change(id int64, status orders.Status) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) error {
 		_, _, _, err := s.book.ChangeStatus(tx, time.Now(), id, orders.Change{Status: status})
@@ -95,7 +72,7 @@ func (s *street) change(id int64, status orders.Status) {
 	})
 }
 
-func (s *street) invite(customer string) (token string) {
+func (s *env) invite(customer string) (token string) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) error {
 		i, err := s.book.Invite(tx, time.Now(), customer)
@@ -105,14 +82,14 @@ func (s *street) invite(customer string) (token string) {
 	return token
 }
 
-func (s *street) speaks(locale, customer string) {
+func (s *env) speaks(locale, customer string) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) error {
 		return s.book.EnsureCustomer(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
 	})
 }
 
-func (s *street) chatOf(customer string) (address string) {
+func (s *env) chatOf(customer string) (address string) {
 	s.t.Helper()
 	s.write(func(tx database.Tx) (err error) {
 		address, err = s.box.Resolve(tx, orders.Recipient(customer))
@@ -122,7 +99,7 @@ func (s *street) chatOf(customer string) (address string) {
 }
 
 // lines are the first lines of what a chat shows, which name what it is.
-func (s *street) lines(chat int64) (lines []string) {
+func (s *env) lines(chat int64) (lines []string) {
 	for _, shown := range s.texts(chat) {
 		first, _, _ := strings.Cut(shown, "\n")
 		lines = append(lines, first)
@@ -130,14 +107,14 @@ func (s *street) lines(chat int64) (lines []string) {
 	return lines
 }
 
-func (s *street) wantLines(chat int64, want ...string) {
+func (s *env) wantLines(chat int64, want ...string) {
 	s.t.Helper()
 	if got := s.lines(chat); strings.Join(got, "|") != strings.Join(want, "|") {
 		s.t.Errorf("chat %d shows\n%q, want\n%q", chat, got, want)
 	}
 }
 
-func (s *street) wantChat(chat int64, state outbox.RecipientState, reason string) {
+func (s *env) wantChat(chat int64, state outbox.RecipientState, reason string) {
 	s.t.Helper()
 	if r := s.chat(chat); r.State != state || r.Reason != reason {
 		s.t.Errorf("chat %d is %s (%s), want %s (%s)", chat, r.State, r.Reason, state, reason)
@@ -145,7 +122,7 @@ func (s *street) wantChat(chat int64, state outbox.RecipientState, reason string
 }
 
 // acts are what customers do, which must be possible.
-func (s *street) acts(errs ...error) {
+func (s *env) acts(errs ...error) {
 	s.t.Helper()
 	for _, err := range errs {
 		if err != nil {
@@ -155,7 +132,7 @@ func (s *street) acts(errs ...error) {
 }
 
 // find reads a message that may not be there.
-func (s *street) find(id int64) (m outbox.Message, err error) {
+func (s *env) find(id int64) (m outbox.Message, err error) {
 	err = s.db.Read(context.Background(), func(tx database.Tx) (err error) {
 		m, err = s.box.Message(tx, id)
 		return err
@@ -164,7 +141,7 @@ func (s *street) find(id int64) (m outbox.Message, err error) {
 }
 
 // mustSend lets a message go.
-func (s *street) mustSend(id int64) {
+func (s *env) mustSend(id int64) {
 	s.t.Helper()
 	s.run(time.Minute)
 	s.wantSent(id)
