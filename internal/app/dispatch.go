@@ -63,15 +63,9 @@ func (a *App) awaitOther(ctx context.Context) (*database.SenderLock, error) {
 		if rest.State != outbox.SenderRunning {
 			return nil, &WorkLeftError{fmt.Errorf("work remains: the sender is %s: %s", rest.State, rest.Reason)}
 		}
-		timer := time.NewTimer(standbyLook)
-		select {
-		case <-changes:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !awaitChange(ctx, changes, standbyLook) {
 			return nil, &WorkLeftError{ctx.Err()}
 		}
-		timer.Stop()
 	}
 }
 

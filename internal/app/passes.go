@@ -51,10 +51,15 @@ func (a *App) passes(ctx context.Context, untilEmpty bool, out io.Writer) error 
 }
 
 // sleep waits, and says whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool { return awaitChange(ctx, nil, d) }
+
+// awaitChange waits for a change, but no longer than d, and says whether ctx still goes on.
+func awaitChange(ctx context.Context, changes <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
+	case <-changes:
+		return true
 	case <-timer.C:
 		return true
 	case <-ctx.Done():
