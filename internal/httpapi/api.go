@@ -1,7 +1,7 @@
 // Package httpapi owns the HTTP API: its routes, its JSON, what it refuses, and the transaction of
 // each request. A request that changes something is one write; after its commit the sender is woken.
 //
-// It decides nothing about orders or messages: the rooms orders and outbox do, inside the
+// It decides nothing about orders or messages: the packages orders and outbox do, inside the
 // transaction they are handed. The commands of cmd/notifier call [API.Local] in process, so that
 // there is one implementation and one JSON.
 package httpapi
