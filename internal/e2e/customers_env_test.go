@@ -52,10 +52,10 @@ func (c *env) closeCustomers() {
 }
 
 // place stores an order and returns its id.
-func (s *env) place(customer, number string) (id int64) {
-	s.t.Helper()
-	s.write(func(tx database.Tx) error {
-		o, _, err := s.book.Place(tx, time.Now(), orders.NewOrder{
+func (c *env) place(customer, number string) (id int64) {
+	c.t.Helper()
+	c.write(func(tx database.Tx) error {
+		o, _, err := c.book.Place(tx, time.Now(), orders.NewOrder{
 			Number: number, Customer: orders.Mention{ID: customer, Name: "Anna"}, Currency: "EUR", TotalCents: 2500,
 		})
 		id = o.ID
@@ -64,85 +64,85 @@ func (s *env) place(customer, number string) (id int64) {
 	return id
 }
 
-func (s *env) change(id int64, status orders.Status) {
-	s.t.Helper()
-	s.write(func(tx database.Tx) error {
-		_, _, _, err := s.book.ChangeStatus(tx, time.Now(), id, orders.Change{Status: status})
+func (c *env) change(id int64, status orders.Status) {
+	c.t.Helper()
+	c.write(func(tx database.Tx) error {
+		_, _, _, err := c.book.ChangeStatus(tx, time.Now(), id, orders.Change{Status: status})
 		return err
 	})
 }
 
-func (s *env) invite(customer string) (token string) {
-	s.t.Helper()
-	s.write(func(tx database.Tx) error {
-		i, err := s.book.Invite(tx, time.Now(), customer)
+func (c *env) invite(customer string) (token string) {
+	c.t.Helper()
+	c.write(func(tx database.Tx) error {
+		i, err := c.book.Invite(tx, time.Now(), customer)
 		token = i.Token
 		return err
 	})
 	return token
 }
 
-func (s *env) speaks(locale, customer string) {
-	s.t.Helper()
-	s.write(func(tx database.Tx) error {
-		return s.book.EnsureCustomer(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
+func (c *env) speaks(locale, customer string) {
+	c.t.Helper()
+	c.write(func(tx database.Tx) error {
+		return c.book.EnsureCustomer(tx, time.Now(), orders.Mention{ID: customer, Locale: locale})
 	})
 }
 
-func (s *env) chatOf(customer string) (address string) {
-	s.t.Helper()
-	s.write(func(tx database.Tx) (err error) {
-		address, err = s.box.Resolve(tx, orders.Recipient(customer))
+func (c *env) chatOf(customer string) (address string) {
+	c.t.Helper()
+	c.write(func(tx database.Tx) (err error) {
+		address, err = c.box.Resolve(tx, orders.Recipient(customer))
 		return err
 	})
 	return address
 }
 
 // lines are the first lines of what a chat shows, which name what it is.
-func (s *env) lines(chat int64) (lines []string) {
-	for _, shown := range s.texts(chat) {
+func (c *env) lines(chat int64) (lines []string) {
+	for _, shown := range c.texts(chat) {
 		first, _, _ := strings.Cut(shown, "\n")
 		lines = append(lines, first)
 	}
 	return lines
 }
 
-func (s *env) wantLines(chat int64, want ...string) {
-	s.t.Helper()
-	if got := s.lines(chat); strings.Join(got, "|") != strings.Join(want, "|") {
-		s.t.Errorf("chat %d shows\n%q, want\n%q", chat, got, want)
+func (c *env) wantLines(chat int64, want ...string) {
+	c.t.Helper()
+	if got := c.lines(chat); strings.Join(got, "|") != strings.Join(want, "|") {
+		c.t.Errorf("chat %d shows\n%q, want\n%q", chat, got, want)
 	}
 }
 
-func (s *env) wantChat(chat int64, state outbox.RecipientState, reason string) {
-	s.t.Helper()
-	if r := s.chat(chat); r.State != state || r.Reason != reason {
-		s.t.Errorf("chat %d is %s (%s), want %s (%s)", chat, r.State, r.Reason, state, reason)
+func (c *env) wantChat(chat int64, state outbox.RecipientState, reason string) {
+	c.t.Helper()
+	if r := c.chat(chat); r.State != state || r.Reason != reason {
+		c.t.Errorf("chat %d is %s (%s), want %s (%s)", chat, r.State, r.Reason, state, reason)
 	}
 }
 
 // acts are what customers do, which must be possible.
-func (s *env) acts(errs ...error) {
-	s.t.Helper()
+func (c *env) acts(errs ...error) {
+	c.t.Helper()
 	for _, err := range errs {
 		if err != nil {
-			s.t.Fatal(err)
+			c.t.Fatal(err)
 		}
 	}
 }
 
 // find reads a message that may not be there.
-func (s *env) find(id int64) (m outbox.Message, err error) {
-	err = s.db.Read(context.Background(), func(tx database.Tx) (err error) {
-		m, err = s.box.Message(tx, id)
+func (c *env) find(id int64) (m outbox.Message, err error) {
+	err = c.db.Read(context.Background(), func(tx database.Tx) (err error) {
+		m, err = c.box.Message(tx, id)
 		return err
 	})
 	return m, err
 }
 
 // mustSend lets a message go.
-func (s *env) mustSend(id int64) {
-	s.t.Helper()
-	s.run(time.Minute)
-	s.wantSent(id)
+func (c *env) mustSend(id int64) {
+	c.t.Helper()
+	c.run(time.Minute)
+	c.wantSent(id)
 }
