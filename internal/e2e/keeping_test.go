@@ -1,111 +1,18 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"notifier/internal/telegram/sandbox"
 )
-
-// foreign opens the database as another program does.
-func (s *programEnv) foreign() *sql.DB {
-	s.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+s.database()+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func (s *programEnv) number(db *sql.DB, query string) (n int) {
-	s.t.Helper()
-	if err := db.QueryRow(query).Scan(&n); err != nil {
-		s.t.Fatalf("%s: %v", query, err)
-	}
-	return n
-}
-
-// must runs a verb that has to end well, and returns what it printed.
-func (s *programEnv) must(args ...string) string {
-	s.t.Helper()
-	out, err := s.command(args...).CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("notifier %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
-}
-
-// crowd posts orders without a chat from many clients until its context ends; each answer must be a 201.
-type crowd struct {
-	placed atomic.Int64
-	mu     sync.Mutex
-	took   []time.Duration
-}
-
-func (c *crowd) shop(ctx context.Context, t *testing.T, v *service, clients int, pause time.Duration) *sync.WaitGroup {
-	var all sync.WaitGroup
-	for client := range clients {
-		all.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				began := time.Now()
-				body := fmt.Sprintf(`{"customer":{"id":"c-%d"},"currency":"EUR","totalCents":1,"number":"%d-%d-%d"}`, client, client, i, began.UnixNano())
-				status, answer, err := v.post("/orders", "", body)
-				if ctx.Err() != nil && err != nil {
-					return // the service ends
-				}
-				if err != nil || status != http.StatusCreated {
-					t.Errorf("an order: %d %v %v", status, answer, err)
-					return
-				}
-				c.placed.Add(1)
-				c.mu.Lock()
-				c.took = append(c.took, time.Since(began))
-				c.mu.Unlock()
-				select {
-				case <-time.After(pause):
-				case <-ctx.Done():
-				}
-			}
-		})
-	}
-	return &all
-}
-
-// slowest is the time that all but one in a hundred took at most.
-func (c *crowd) slowest() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.took) == 0 {
-		return 0
-	}
-	slices.Sort(c.took)
-	return c.took[len(c.took)*99/100]
-}
-
-// oldRows puts sent messages of 60 days ago into the database.
-func (s *programEnv) oldRows(db *sql.DB, n, payload int) {
-	s.t.Helper()
-	_, err := db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-		INSERT INTO outbox (recipient, type, payload, created_at, state, ended_at)
-		SELECT '7', 'Text', json_object('text', printf('%.*c', ?, 'x')), 1000, 'sent', CAST(strftime('%s') AS INTEGER) * 1000 - 60 * 86400000 FROM i`,
-		n, payload)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
 
 func TestSQ1NobodyMeetsALockedDatabase(t *testing.T) {
 	t.Parallel()
@@ -341,91 +248,5 @@ func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 	var check string
 	if err := copied.QueryRow("PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
 		t.Errorf("integrity: %s, %v", check, err)
-	}
-}
-
-// Cron, wake-ups and "send now" overlap while Telegram is slow.
-func TestCR1TickAndWakeUpNeverSendTwice(t *testing.T) {
-	t.Parallel()
-	s := newProgramEnv(t, "NOTIFIER_DISPATCH_SCHEDULE=@every 1s")
-	l := s.sandbox.Limits()
-	l.Latency = 500 * time.Millisecond
-	if err := s.sandbox.SetLimits(l); err != nil {
-		t.Fatal(err)
-	}
-	v := s.serve()
-	const n = 20
-	for i := range n {
-		if status, answer, err := v.post("/orders", "", order(fmt.Sprint("A-", i), 700+i)); err != nil || status != http.StatusCreated {
-			t.Fatalf("%d %v %v", status, answer, err)
-		}
-		if status, _, err := v.post(fmt.Sprintf("/messages/%d/send-now", i+1), "", "{}"); err != nil || status >= 500 {
-			t.Errorf("send now: %d %v", status, err)
-		}
-	}
-	s.must("dispatch")
-	s.once(n)
-	if err := v.stop(); err != nil {
-		t.Errorf("the service ended with %v\n%s", err, v.log)
-	}
-}
-
-// once waits until n messages were delivered, and fails when a chat got two.
-func (s *programEnv) once(n int) {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if stats, ok := s.sandbox.WaitStats(ctx, func(st sandbox.Stats) bool { return st.Delivered >= n && st.OpenCalls == 0 }); !ok {
-		s.t.Fatalf("%d of %d were delivered", stats.Delivered, n)
-	}
-	seen := map[int64]int{}
-	for _, call := range s.sandbox.Calls() {
-		if call.Method == "sendMessage" {
-			seen[call.ChatID]++
-		}
-	}
-	for chat, calls := range seen {
-		if calls != 1 {
-			s.t.Errorf("%d calls for chat %d", calls, chat)
-		}
-	}
-}
-
-// System cron is the whole sender: each minute's pass may still run when the next begins, and takes
-// what customers did first.
-func TestCronAloneSendsEverythingOnce(t *testing.T) {
-	t.Parallel()
-	s := newProgramEnv(t)
-	l := s.sandbox.Limits()
-	l.Latency = 300 * time.Millisecond
-	if err := s.sandbox.SetLimits(l); err != nil {
-		t.Fatal(err)
-	}
-	s.must("dispatch") // the bot is known
-	const n = 12
-	for i := range n {
-		s.must("message", "send", "--chat", fmt.Sprint(800+i), "--text", "x")
-	}
-	if err := s.sandbox.Start(950, ""); err != nil {
-		t.Fatal(err)
-	}
-	var passes []*exec.Cmd
-	logs := make([]bytes.Buffer, 4)
-	for i := range logs {
-		c := s.command("dispatch", "--until-empty")
-		c.Stdout, c.Stderr = &logs[i], &logs[i]
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		passes = append(passes, c)
-	}
-	for i, c := range passes {
-		if err := c.Wait(); err != nil {
-			t.Errorf("pass %d ended with %v\n%s", i, err, &logs[i])
-		}
-	}
-	s.once(n + 1) // and the answer to the Start
-	if got := len(s.sandbox.Messages()); got != n+1 {
-		t.Errorf("%d were delivered", got)
 	}
 }
