@@ -121,8 +121,8 @@ func (c *env) wantChat(chat int64, state outbox.RecipientState, reason string) {
 	}
 }
 
-// acts are what customers do, which must be possible.
-func (c *env) acts(errs ...error) {
+// must fails the test when what customers do is not possible.
+func (c *env) must(errs ...error) {
 	c.t.Helper()
 	for _, err := range errs {
 		if err != nil {
