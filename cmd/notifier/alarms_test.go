@@ -45,7 +45,7 @@ func TestARestoredBackupWaitsForAPerson(t *testing.T) {
 	if !strings.Contains(s.out.String(), "3 messages are due") || !strings.Contains(s.out.String(), "notifier resume") {
 		t.Errorf("the banner is\n%s", s.out)
 	}
-	s.log.find(t, `this database is a copy`)
+	s.log.find(t, `this database is a copy: sending is paused`)
 	a := s.ready("database_copy")
 	if !strings.Contains(a.text("problems"), "3 messages") {
 		t.Errorf("readyz %v", a)
