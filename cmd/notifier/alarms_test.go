@@ -86,7 +86,7 @@ func TestAClonedFileWaitsForAPerson(t *testing.T) {
 
 // Another bot's token makes no call at all, and says so everywhere.
 func TestAWrongTokenMakesNoCall(t *testing.T) {
-	b := newBell(t)
+	b := newAlertServer(t)
 	c := newEnv(t, b.settings()...)
 	c.want(0, "0 sent", "dispatch")
 	c.environ = append(c.environ, "TELEGRAM_BOT_TOKEN=2:staging")
@@ -158,7 +158,7 @@ func withClock(t *testing.T, address string, wrong *atomic.Bool) string {
 // A full disk takes no orders and sends nothing that could not be recorded; with room again both go
 // on by themselves. A database that may not grow stands for it.
 func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
-	b := newBell(t)
+	b := newAlertServer(t)
 	c := newEnv(t, b.settings()...)
 	s, err := config.Load(c.environ, ".env")
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *service) try(body string) int {
 
 // The death of the staff's chat is an alarm and not a quiet row; customers do not feel it.
 func TestADeadStaffChatIsAnAlarm(t *testing.T) {
-	b := newBell(t)
+	b := newAlertServer(t)
 	c := newEnv(t, append(b.settings(), "NOTIFIER_STAFF_CHAT_ID=-100500")...)
 	if _, err := c.box.AddFault(sandbox.Fault{Method: "sendMessage", ChatID: -100500, Times: 1, Respond: sandbox.Respond{
 		Status: 403, Description: "Forbidden: bot was kicked from the supergroup chat"}}); err != nil {

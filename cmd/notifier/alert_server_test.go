@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// bell is where alerts and heartbeats go.
-type bell struct {
+// alertServer is where alerts and heartbeats go.
+type alertServer struct {
 	t     *testing.T
 	url   string
 	mu    sync.Mutex
-	rings map[string]int // by code; heartbeats as ""
+	calls map[string]int // by code; heartbeats as ""
 	texts []string
 	heard chan struct{}
 }
 
-func newBell(t *testing.T) *bell {
-	b := &bell{t: t, rings: map[string]int{}, heard: make(chan struct{}, 1)}
+func newAlertServer(t *testing.T) *alertServer {
+	b := &alertServer{t: t, calls: map[string]int{}, heard: make(chan struct{}, 1)}
 	s := httptest.NewServer(b)
 	t.Cleanup(s.Close)
 	b.url = s.URL
 	return b
 }
 
-func (b *bell) settings() []string {
+func (b *alertServer) settings() []string {
 	return []string{"NOTIFIER_ALERT_URL=" + b.url + "/alert/s3cret", "NOTIFIER_HEARTBEAT_URL=" + b.url + "/beat/s3cret"}
 }
 
-func (b *bell) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (b *alertServer) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		b.t.Error(err)
@@ -46,7 +46,7 @@ func (b *bell) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 		}
 	}
 	b.mu.Lock()
-	b.rings[a.Code]++
+	b.calls[a.Code]++
 	b.texts = append(b.texts, string(text))
 	b.mu.Unlock()
 	select {
@@ -56,12 +56,12 @@ func (b *bell) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 }
 
 // await waits until an alarm was told, and says how often it was.
-func (b *bell) await(code string) int {
+func (b *alertServer) await(code string) int {
 	b.t.Helper()
 	late := time.After(30 * time.Second)
 	for {
 		b.mu.Lock()
-		n, all := b.rings[code], fmt.Sprint(b.rings)
+		n, all := b.calls[code], fmt.Sprint(b.calls)
 		b.mu.Unlock()
 		if n > 0 {
 			return n
@@ -75,7 +75,7 @@ func (b *bell) await(code string) int {
 }
 
 // clean fails the test if an alert says something that is nobody's business.
-func (b *bell) clean(words ...string) {
+func (b *alertServer) clean(words ...string) {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()

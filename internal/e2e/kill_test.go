@@ -26,7 +26,7 @@ func TestOB1AndOB16KillsLoseNothingAndRepeatOnlyWhatWasInTheAir(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
-	b := &books{acknowledged: map[string]bool{}}
+	b := &ledger{acknowledged: map[string]bool{}}
 	for round := range kills {
 		v := s.serve()
 		before := s.sandbox.Stats().Calls
@@ -54,8 +54,8 @@ func TestOB1AndOB16KillsLoseNothingAndRepeatOnlyWhatWasInTheAir(t *testing.T) {
 	s.compare(b)
 }
 
-// books are what the shop knows.
-type books struct {
+// ledger are what the shop knows.
+type ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]bool // numbers of orders that were answered with 201
 	inTheAir     int
@@ -65,7 +65,7 @@ type books struct {
 const perRound = 8
 
 // trade posts orders until the service is killed.
-func (b *books) trade(ctx context.Context, v *service, round, client int) {
+func (b *ledger) trade(ctx context.Context, v *service, round, client int) {
 	for i := 0; i < perRound && ctx.Err() == nil; i++ {
 		number := fmt.Sprintf("R%d-%d-%d", round, client, i)
 		status, _, err := v.post("/orders", "", order(number, 1000+(client*10+i)%40))
@@ -126,7 +126,7 @@ func (s *programEnv) waitUntilNothingWaits(v *service, atMost time.Duration) {
 	}
 }
 
-func (s *programEnv) compare(b *books) {
+func (s *programEnv) compare(b *ledger) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", s.database())
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *programEnv) compare(b *books) {
 }
 
 // compareCopies compares what customers saw with what the database says of it.
-func (s *programEnv) compareCopies(b *books, found, uncertain int) {
+func (s *programEnv) compareCopies(b *ledger, found, uncertain int) {
 	s.t.Helper()
 	copies := map[string]int{}
 	for _, m := range s.sandbox.Messages() {
