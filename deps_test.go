@@ -61,8 +61,8 @@ var allowed = map[string]imports{
 		libraries: []string{"github.com/prometheus/client_golang", "github.com/robfig/cron/v3", "golang.org/x/sync"},
 	},
 	"internal/httpapi": {
-		packages: []string{"internal/config", "internal/database", "internal/idempotency", "internal/orders", "internal/outbox",
-			"internal/telegram/syntax"},
+		packages: []string{"internal/conditions", "internal/config", "internal/database", "internal/idempotency", "internal/orders",
+			"internal/outbox", "internal/telegram/syntax"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
 	},
 	"cmd/notifier": {

@@ -82,7 +82,7 @@ func (a *App) leftToOther(ctx context.Context) (*outbox.SenderStatus, error) {
 		if err != nil || (due.IsZero() && len(open) == 0) {
 			return err
 		}
-		s, err := a.box.Status(tx, now)
+		s, err := a.senderStatus(tx, now)
 		status = &s
 		return err
 	})

@@ -131,7 +131,7 @@ func (a *App) whyLeft(ctx context.Context, err error) (string, error) {
 	var status outbox.SenderStatus
 	var message string
 	errRead := a.db.Read(ctx, func(tx database.Tx) (e error) {
-		if status, e = a.box.Status(tx, now); e != nil {
+		if status, e = a.senderStatus(tx, now); e != nil {
 			return e
 		}
 		message, e = a.whyOne(tx, now)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"notifier/internal/conditions"
 	"notifier/internal/database"
 	"notifier/internal/outbox"
 )
@@ -69,7 +70,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		if bot, chat, err = c.outbox.Gates(tx, now); err != nil {
 			return err
 		}
-		status, err = c.outbox.Status(tx, now)
+		status, err = conditions.Sender(tx, c.db, c.outbox, now)
 		return err
 	})
 	if err != nil {
