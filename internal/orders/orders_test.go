@@ -61,10 +61,10 @@ func (s *fakeOutbox) types() []string {
 }
 
 type shop struct {
-	t     *testing.T
-	db    *database.DB
+	t      *testing.T
+	db     *database.DB
 	outbox *fakeOutbox
-	book  *orders.Book
+	book   *orders.Book
 }
 
 func open(t *testing.T, staffChat int64) *shop {
