@@ -12,73 +12,73 @@ import (
 	"testing"
 )
 
-// room is what a package of ours may import besides the standard library. Tests may import more.
-type room struct {
-	rooms     []string // of ours
+// imports is what a package of ours may import besides the standard library. Its tests may import more.
+type imports struct {
+	packages  []string // of ours
 	libraries []string // of others
 }
 
-// rooms is the house: who may know whom. A new line here is a change of the design.
-var rooms = map[string]room{
+// allowed says which package may import which. A new line here is a change of the design.
+var allowed = map[string]imports{
 	".":                 {},
 	"internal/database": {libraries: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys", "modernc.org/sqlite"}},
-	"internal/outbox":   {rooms: []string{"internal/database"}},
+	"internal/outbox":   {packages: []string{"internal/database"}},
 	"internal/secret":   {},
 	"internal/config": {
-		rooms:     []string{"internal/secret", "internal/telegram/ratelimit", "internal/telegram/syntax"},
+		packages:  []string{"internal/secret", "internal/telegram/ratelimit", "internal/telegram/syntax"},
 		libraries: []string{"github.com/caarlos0/env/v11", "github.com/joho/godotenv", "github.com/robfig/cron/v3"},
 	},
 	"internal/orders": {
-		rooms:     []string{"internal/database", "internal/outbox"},
+		packages:  []string{"internal/database", "internal/outbox"},
 		libraries: []string{"github.com/bojanz/currency"},
 	},
-	"internal/idempotency": {rooms: []string{"internal/database"}},
+	"internal/idempotency": {packages: []string{"internal/database"}},
 	"internal/telegram": {
-		rooms:     []string{"internal/outbox", "internal/secret", "internal/telegram/syntax"},
+		packages:  []string{"internal/outbox", "internal/secret", "internal/telegram/syntax"},
 		libraries: []string{"github.com/go-telegram/bot"},
 	},
-	"internal/telegram/syntax":    {rooms: []string{"internal/secret"}},
+	"internal/telegram/syntax":    {packages: []string{"internal/secret"}},
 	"internal/telegram/ratelimit": {libraries: []string{"golang.org/x/time"}},
 	"internal/telegram/text": {
-		rooms:     []string{"internal/orders"},
+		packages:  []string{"internal/orders"},
 		libraries: []string{"github.com/bojanz/currency"},
 	},
 	"internal/telegram/sandbox": {},
-	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/syntax"}},
-	"internal/bot": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
+	"internal/telegram/updates": {packages: []string{"internal/database", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/syntax"}},
+	"internal/bot": {packages: []string{"internal/database", "internal/outbox", "internal/orders",
 		"internal/telegram", "internal/telegram/updates"}},
 	"internal/alerts":     {},
-	"internal/conditions": {rooms: []string{"internal/database", "internal/outbox"}},
+	"internal/conditions": {packages: []string{"internal/database", "internal/outbox"}},
 	"internal/doctor": {
-		rooms: []string{".", "internal/conditions", "internal/config", "internal/database", "internal/outbox",
+		packages: []string{".", "internal/conditions", "internal/config", "internal/database", "internal/outbox",
 			"internal/telegram", "internal/telegram/syntax"},
 		libraries: []string{"golang.org/x/sys"},
 	},
 	"internal/app": {
-		rooms: []string{".", "internal/alerts", "internal/bot", "internal/conditions", "internal/config", "internal/database",
+		packages: []string{".", "internal/alerts", "internal/bot", "internal/conditions", "internal/config", "internal/database",
 			"internal/httpapi", "internal/idempotency", "internal/orders", "internal/outbox", "internal/telegram",
 			"internal/telegram/ratelimit", "internal/telegram/syntax", "internal/telegram/text", "internal/telegram/updates"},
 		libraries: []string{"github.com/prometheus/client_golang", "github.com/robfig/cron/v3", "golang.org/x/sync"},
 	},
 	"internal/httpapi": {
-		rooms: []string{"internal/config", "internal/database", "internal/idempotency", "internal/orders", "internal/outbox",
-			"internal/telegram/syntax"},
+		packages: []string{"internal/conditions", "internal/config", "internal/database", "internal/idempotency", "internal/orders",
+			"internal/outbox", "internal/telegram/syntax"},
 		libraries: []string{"github.com/danielgtaylor/huma/v2", "github.com/prometheus/client_golang"},
 	},
 	"cmd/notifier": {
-		rooms: []string{".", "internal/app", "internal/config", "internal/database", "internal/doctor", "internal/orders",
+		packages: []string{".", "internal/app", "internal/config", "internal/database", "internal/doctor", "internal/orders",
 			"internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/sandbox", "internal/telegram/syntax"},
 		libraries: []string{"github.com/alecthomas/kong", "github.com/bojanz/currency", "github.com/lmittmann/tint", "golang.org/x/sync"},
 	},
-	// Examples for people who test against the sandbox; they know none of our rooms.
+	// Examples for people who test against the sandbox; they import no package of ours.
 	"examples/sandbox":    {},
 	"examples/sandbox/go": {libraries: []string{"github.com/go-telegram/bot"}},
-	// Stories that are told by tests alone.
+	// They hold tests alone.
 	"internal/e2e":            {},
 	"internal/outbox/pattern": {},
 }
 
-func TestImportsFollowTheHouse(t *testing.T) {
+func TestImportsFollowTheTable(t *testing.T) {
 	seen := map[string]bool{}
 	err := fs.WalkDir(os.DirFS("."), ".", func(file string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == "testdata" {
@@ -89,7 +89,7 @@ func TestImportsFollowTheHouse(t *testing.T) {
 		}
 		name := path.Dir(file)
 		seen[name] = true
-		allowed, known := rooms[name]
+		may, known := allowed[name]
 		if !known {
 			t.Errorf("%s: the package is not in the table of this test", file)
 		}
@@ -105,7 +105,7 @@ func TestImportsFollowTheHouse(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if !allowed.mayImport(imported) {
+			if !may.have(imported) {
 				t.Errorf("%s imports %s", file, imported)
 			}
 		}
@@ -114,24 +114,24 @@ func TestImportsFollowTheHouse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range rooms {
+	for name := range allowed {
 		if !seen[name] {
 			t.Errorf("%s is in the table of this test and not in the tree", name)
 		}
 	}
 }
 
-func (r room) mayImport(imported string) bool {
+func (i imports) have(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	switch {
 	case imported == "notifier":
-		return slices.Contains(r.rooms, ".")
+		return slices.Contains(i.packages, ".")
 	case first == "notifier":
-		return slices.Contains(r.rooms, strings.TrimPrefix(imported, "notifier/"))
+		return slices.Contains(i.packages, strings.TrimPrefix(imported, "notifier/"))
 	case !strings.Contains(first, "."):
 		return true // the standard library
 	}
-	return slices.ContainsFunc(r.libraries, func(l string) bool {
+	return slices.ContainsFunc(i.libraries, func(l string) bool {
 		return imported == l || strings.HasPrefix(imported, l+"/")
 	})
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,80 +20,6 @@ import (
 	"notifier/internal/database"
 	"notifier/internal/telegram/sandbox"
 )
-
-// bell is where alerts and heartbeats go.
-type bell struct {
-	t     *testing.T
-	url   string
-	mu    sync.Mutex
-	rings map[string]int // by code; heartbeats as ""
-	texts []string
-	heard chan struct{}
-}
-
-func newBell(t *testing.T) *bell {
-	b := &bell{t: t, rings: map[string]int{}, heard: make(chan struct{}, 1)}
-	s := httptest.NewServer(b)
-	t.Cleanup(s.Close)
-	b.url = s.URL
-	return b
-}
-
-func (b *bell) settings() []string {
-	return []string{"NOTIFIER_ALERT_URL=" + b.url + "/alert/s3cret", "NOTIFIER_HEARTBEAT_URL=" + b.url + "/beat/s3cret"}
-}
-
-func (b *bell) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		b.t.Error(err)
-	}
-	var a struct{ Code string }
-	if r.Method == http.MethodPost {
-		if err := json.Unmarshal(text, &a); err != nil {
-			b.t.Error(err)
-		}
-	}
-	b.mu.Lock()
-	b.rings[a.Code]++
-	b.texts = append(b.texts, string(text))
-	b.mu.Unlock()
-	select {
-	case b.heard <- struct{}{}:
-	default:
-	}
-}
-
-// await waits until an alarm was told, and says how often it was.
-func (b *bell) await(code string) int {
-	b.t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		b.mu.Lock()
-		n, all := b.rings[code], fmt.Sprint(b.rings)
-		b.mu.Unlock()
-		if n > 0 {
-			return n
-		}
-		select {
-		case <-b.heard:
-		case <-late:
-			b.t.Fatalf("no alert %q, only %s", code, all)
-		}
-	}
-}
-
-// clean fails the test if an alert says something that is nobody's business.
-func (b *bell) clean(words ...string) {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, word := range words {
-		if all := strings.Join(b.texts, "\n"); strings.Contains(all, word) {
-			b.t.Errorf("%q is in an alert\n%s", word, all)
-		}
-	}
-}
 
 // sends is how many calls would take something from the original of a copy.
 func (c *env) sends() (n int) {
@@ -122,7 +45,7 @@ func TestARestoredBackupWaitsForAPerson(t *testing.T) {
 	if !strings.Contains(s.out.String(), "3 messages are due") || !strings.Contains(s.out.String(), "notifier resume") {
 		t.Errorf("the banner is\n%s", s.out)
 	}
-	s.log.find(t, `this database is a copy`)
+	s.log.find(t, `this database is a copy: sending is paused`)
 	a := s.ready("database_copy")
 	if !strings.Contains(a.text("problems"), "3 messages") {
 		t.Errorf("readyz %v", a)
@@ -163,7 +86,7 @@ func TestAClonedFileWaitsForAPerson(t *testing.T) {
 
 // Another bot's token makes no call at all, and says so everywhere.
 func TestAWrongTokenMakesNoCall(t *testing.T) {
-	b := newBell(t)
+	b := newAlertServer(t)
 	c := newEnv(t, b.settings()...)
 	c.want(0, "0 sent", "dispatch")
 	c.environ = append(c.environ, "TELEGRAM_BOT_TOKEN=2:staging")
@@ -235,7 +158,7 @@ func withClock(t *testing.T, address string, wrong *atomic.Bool) string {
 // A full disk takes no orders and sends nothing that could not be recorded; with room again both go
 // on by themselves. A database that may not grow stands for it.
 func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
-	b := newBell(t)
+	b := newAlertServer(t)
 	c := newEnv(t, b.settings()...)
 	s, err := config.Load(c.environ, ".env")
 	if err != nil {
@@ -313,7 +236,7 @@ func (s *service) try(body string) int {
 
 // The death of the staff's chat is an alarm and not a quiet row; customers do not feel it.
 func TestADeadStaffChatIsAnAlarm(t *testing.T) {
-	b := newBell(t)
+	b := newAlertServer(t)
 	c := newEnv(t, append(b.settings(), "NOTIFIER_STAFF_CHAT_ID=-100500")...)
 	if _, err := c.box.AddFault(sandbox.Fault{Method: "sendMessage", ChatID: -100500, Times: 1, Respond: sandbox.Respond{
 		Status: 403, Description: "Forbidden: bot was kicked from the supergroup chat"}}); err != nil {

@@ -1,6 +1,6 @@
 // Command notifier delivers a shop's notifications through Telegram.
 //
-// It owns the verbs, the settings and the wiring of the rooms below internal, and nothing that a
+// It owns the verbs, their help and exit codes, questions to a person, and the demo, and nothing that a
 // shop would call a rule: a verb about orders, messages or chats asks the same handlers that
 // answer HTTP, in this process and on the database directly.
 package main

@@ -18,14 +18,14 @@ func (c *env) setUp(answers ...string) (code int, out string) {
 	return code, all.String()
 }
 
-func newcomer(t *testing.T) *env {
+func newSetupEnv(t *testing.T) *env {
 	c := newEnv(t)
 	c.environ = c.environ[1:] // TELEGRAM_BOT_TOKEN
 	return c
 }
 
 func TestSetupLearnsTheChatAndWritesTheSettings(t *testing.T) {
-	c := newcomer(t)
+	c := newSetupEnv(t)
 	old := "# mine\nNOTIFIER_LOCALE=ru\nexport TELEGRAM_BOT_TOKEN_FILE=token\nNOTIFIER_STAFF_CHAT_ID=1\n"
 	if err := os.WriteFile(".env", []byte(old), 0o644); err != nil { //nolint:gosec // its mode is what is tested
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSetupLearnsTheChatAndWritesTheSettings(t *testing.T) {
 
 // A stranger's message is not the owner's: the next one is waited for.
 func TestSetupAsksWhoseMessageItIs(t *testing.T) {
-	c := newcomer(t)
+	c := newSetupEnv(t)
 	if err := c.box.Write(666, "hello?"); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func (r *lineReader) Read(b []byte) (int, error) {
 }
 
 func TestSetupGivesUpInWords(t *testing.T) {
-	c := newcomer(t)
+	c := newSetupEnv(t)
 	if code, out := c.setUp("x", "y", "z"); code != exitFailure || !strings.Contains(out, "@BotFather") {
 		t.Errorf("three bad tokens: %d\n%s", code, out)
 	}
@@ -126,7 +126,7 @@ func TestSetupGivesUpInWords(t *testing.T) {
 
 // The end of a run is noticed while nobody answers.
 func TestSetupEndsWhileItWaits(t *testing.T) {
-	c := newcomer(t)
+	c := newSetupEnv(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	out, in := newOutput(), make(chan string, 1)
 	code := make(chan int, 1)

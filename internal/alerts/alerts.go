@@ -42,8 +42,8 @@ type Options struct {
 	// Find returns the alarms there are at present.
 	Find func(context.Context) []Alarm
 	Log  *slog.Logger
-	// Transport replaces the way to the network in tests.
-	Transport http.RoundTripper
+	// transport replaces the way to the network in tests.
+	transport http.RoundTripper
 }
 
 // Monitor looks for alarms and makes the calls. Only one may run for a service.
@@ -64,7 +64,7 @@ type known struct {
 // New returns a monitor that does not run yet.
 func New(o Options) *Monitor {
 	return &Monitor{
-		Options: o, client: &http.Client{Transport: o.Transport, Timeout: callFor},
+		Options: o, client: &http.Client{Transport: o.transport, Timeout: callFor},
 		alarms: map[string]*known{}, failed: map[string]bool{},
 	}
 }

@@ -31,7 +31,7 @@ func inEnv(t *testing.T, test func(e *env)) {
 			AlertURL: "https://ops.example/alert/s3cret", HeartbeatURL: "https://beat.example/s3cret",
 			Find:      func(context.Context) []Alarm { return e.alarms },
 			Log:       slog.New(slog.NewTextHandler(&e.log, nil)),
-			Transport: e,
+			transport: e,
 		})
 		test(e)
 	})

@@ -60,7 +60,7 @@ func New(ctx context.Context, s config.Settings, log *slog.Logger) (*App, error)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	httpapi.RegisterBuildInfo(registry, Version())
-	httpapi.NewCollector(registry, db, a.box, time.Now)
+	httpapi.RegisterCollector(registry, db, a.box, time.Now)
 	a.metrics = httpapi.NewMetrics(registry, updateKinds()...)
 	a.api = httpapi.New(httpapi.Config{
 		DB: db, Outbox: a.box, Orders: a.book,

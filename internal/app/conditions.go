@@ -6,7 +6,9 @@ import (
 
 	"notifier/internal/alerts"
 	"notifier/internal/conditions"
+	"notifier/internal/database"
 	"notifier/internal/httpapi"
+	"notifier/internal/outbox"
 )
 
 func (a *App) newConditions() *conditions.Checks {
@@ -14,6 +16,11 @@ func (a *App) newConditions() *conditions.Checks {
 		DB: a.db, Outbox: a.box, StaffChatID: a.settings.StaffChatID,
 		ClockDoubt: a.clockDoubt, Trouble: a.trouble, OutageSince: a.outageSince, NotReceiving: a.notReceiving,
 	}
+}
+
+// senderStatus is how the sender stands.
+func (a *App) senderStatus(tx database.Tx, now time.Time) (outbox.SenderStatus, error) {
+	return conditions.Sender(tx, a.db, a.box, now)
 }
 
 // clockDoubt and outageSince are known while this process sends.

@@ -65,15 +65,9 @@ func (a *App) awaitOther(ctx context.Context) (*database.SenderLock, error) {
 		if rest.State != outbox.SenderRunning {
 			return nil, &WorkLeftError{fmt.Errorf("work remains: the sender is %s: %s", rest.State, rest.Reason)}
 		}
-		timer := time.NewTimer(standbyLook)
-		select {
-		case <-changes:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !awaitChange(ctx, changes, standbyLook) {
 			return nil, &WorkLeftError{ctx.Err()}
 		}
-		timer.Stop()
 	}
 }
 
@@ -90,7 +84,7 @@ func (a *App) leftToOther(ctx context.Context) (*outbox.SenderStatus, error) {
 		if err != nil || (due.IsZero() && len(open) == 0) {
 			return err
 		}
-		s, err := a.box.Status(tx, now)
+		s, err := a.senderStatus(tx, now)
 		status = &s
 		return err
 	})

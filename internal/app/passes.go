@@ -51,10 +51,15 @@ func (a *App) passes(ctx context.Context, untilEmpty bool, out io.Writer) error 
 }
 
 // sleep waits, and says whether ctx still goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool { return awaitChange(ctx, nil, d) }
+
+// awaitChange waits for a change, but no longer than d, and says whether ctx still goes on.
+func awaitChange(ctx context.Context, changes <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
+	case <-changes:
+		return true
 	case <-timer.C:
 		return true
 	case <-ctx.Done():
@@ -126,7 +131,7 @@ func (a *App) whyLeft(ctx context.Context, err error) (string, error) {
 	var status outbox.SenderStatus
 	var message string
 	errRead := a.db.Read(ctx, func(tx database.Tx) (e error) {
-		if status, e = a.box.Status(tx, now); e != nil {
+		if status, e = a.senderStatus(tx, now); e != nil {
 			return e
 		}
 		message, e = a.whyOne(tx, now)

@@ -120,15 +120,9 @@ func (a *App) awaitLeave(ctx context.Context) bool {
 			a.log.Warn("updates are not received", "reason", err)
 			told = true
 		}
-		timer := time.NewTimer(maintainEvery)
-		select {
-		case <-changes:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !awaitChange(ctx, changes, maintainEvery) {
 			return false
 		}
-		timer.Stop()
 	}
 }
 

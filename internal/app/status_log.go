@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"notifier/internal/database"
 	"notifier/internal/outbox"
 )
 
@@ -40,7 +41,11 @@ func (l *statusLog) Next(now time.Time) time.Time {
 
 // senderLine says in the banner how the sender stands, and who sends when it is not this process.
 func (a *App) senderLine(ctx context.Context) (string, error) {
-	status, err := a.conditions.Sender(ctx)
+	var status outbox.SenderStatus
+	err := a.db.Read(ctx, func(tx database.Tx) (err error) {
+		status, err = a.senderStatus(tx, time.Now())
+		return err
+	})
 	if err != nil {
 		return "", err
 	}

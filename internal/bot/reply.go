@@ -12,9 +12,6 @@ import (
 // seldom is how often somebody who writes just so, or a group, is told what the bot is for.
 const seldom = time.Hour
 
-// shown is how many open orders are listed.
-const shown = 10
-
 // reply is what one event is answered with, in its transaction.
 type reply struct {
 	*Handler
@@ -98,7 +95,7 @@ func (r *reply) list(kind, typ string) error {
 	if len(r.customers) == 0 {
 		return r.enqueue(kind, orders.TypeWelcome, orders.ReplyPayload{}, 0)
 	}
-	newest, total, err := r.orders.Open(r.tx, r.customers, shown)
+	newest, total, err := r.orders.Open(r.tx, r.customers, orders.MaxListed)
 	if err != nil {
 		return err
 	}

@@ -89,12 +89,15 @@ func (c *Checks) trouble() Condition {
 
 // Sender is how the sender truly stands: one whose database is a copy is paused, although nobody
 // has paused it yet.
-func (c *Checks) Sender(ctx context.Context) (outbox.SenderStatus, error) {
-	f, err := c.find(ctx, time.Now())
-	if err == nil && f.copied {
+func Sender(tx database.Tx, db *database.DB, box *outbox.Outbox, now time.Time) (outbox.SenderStatus, error) {
+	f := facts{}
+	if err := f.readSender(tx, db, box, now); err != nil {
+		return outbox.SenderStatus{}, err
+	}
+	if f.copied && f.status.State == outbox.SenderRunning {
 		return outbox.SenderStatus{State: outbox.SenderPaused, Reason: copied(f).Detail}, nil
 	}
-	return f.status, err
+	return f.status, nil
 }
 
 // facts are what every process can read about how things stand.
@@ -109,21 +112,14 @@ type facts struct {
 
 func (c *Checks) find(ctx context.Context, now time.Time) (facts, error) {
 	var f facts
-	machine, inode, err := c.DB.Place()
-	if err != nil {
-		return f, err
-	}
-	err = c.DB.Read(ctx, func(tx database.Tx) (err error) {
-		if f.status, err = c.Outbox.Status(tx, now); err != nil {
+	err := c.DB.Read(ctx, func(tx database.Tx) (err error) {
+		if err := f.readSender(tx, c.DB, c.Outbox, now); err != nil {
 			return err
 		}
 		if c.StaffChatID != 0 {
 			if f.staff, err = c.Outbox.Recipient(tx, fmt.Sprint(c.StaffChatID)); err != nil {
 				return err
 			}
-		}
-		if f.copied, f.waiting, err = c.Outbox.IsCopy(tx, machine, inode); err != nil {
-			return err
 		}
 		if f.guarded, err = c.Outbox.Guarded(tx); err != nil {
 			return err
@@ -132,4 +128,17 @@ func (c *Checks) find(ctx context.Context, now time.Time) (facts, error) {
 		return err
 	})
 	return f, err
+}
+
+// readSender reads what holds up the sender.
+func (f *facts) readSender(tx database.Tx, db *database.DB, box *outbox.Outbox, now time.Time) (err error) {
+	machine, inode, err := db.Place()
+	if err != nil {
+		return err
+	}
+	if f.status, err = box.Status(tx, now); err != nil {
+		return err
+	}
+	f.copied, f.waiting, err = box.IsCopy(tx, machine, inode)
+	return err
 }

@@ -1,7 +1,7 @@
 // Package database owns the SQLite file: how it is opened and created, the one way to write to it,
 // reading, noticing what other processes committed, and the lock that lets one process send.
 //
-// It knows no table but its own version table. Whoever calls it brings the SQL: rooms above write
+// It knows no table but its own version table. Whoever calls it brings the SQL: packages above write
 // inside [DB.Write] and read inside [DB.Read], and see nothing of connections, pragmas or the
 // driver, so that commits can later be grouped, and another store can take this one's place.
 package database

@@ -91,8 +91,8 @@ func (db *DB) GiveBack(ctx context.Context) error {
 // (https://www.sqlite.org/pragma.html#pragma_journal_size_limit).
 const logLimit = 16 << 20
 
-// LogSize is the size of the write-ahead log in bytes.
-func (db *DB) LogSize() int64 {
+// logSize is the size of the write-ahead log in bytes.
+func (db *DB) logSize() int64 {
 	info, err := os.Stat(db.path + "-wal")
 	if err != nil {
 		return 0
@@ -101,7 +101,7 @@ func (db *DB) LogSize() int64 {
 }
 
 // LogTooLarge says whether TrimLog is worth while.
-func (db *DB) LogTooLarge() bool { return db.LogSize() > logLimit }
+func (db *DB) LogTooLarge() bool { return db.logSize() > logLimit }
 
 // TrimLog moves what is in the write-ahead log to the database file, and cuts the log off. It waits
 // for nobody: while somebody writes, or reads an old state, it does as much as it can.

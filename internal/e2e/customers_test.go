@@ -11,20 +11,20 @@ import (
 )
 
 // linked places an order of c-17 and links them to a chat.
-func (s *street) linked(chat int64) (order int64) {
-	s.t.Helper()
-	order = s.place("c-17", "A-1")
-	s.acts(s.sandbox.Start(chat, s.invite("c-17")))
-	s.run(time.Minute)
-	s.wantLines(chat, "Order A-1 is placed", helloAnna)
+func (c *env) linked(chat int64) (order int64) {
+	c.t.Helper()
+	order = c.place("c-17", "A-1")
+	c.must(c.sandbox.Start(chat, c.invite("c-17")))
+	c.run(time.Minute)
+	c.wantLines(chat, "Order A-1 is placed", helloAnna)
 	return order
 }
 
 func TestDC6ComingBackAfterABlock(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.linked(801)
 		before := len(s.sends(801))
-		s.acts(s.sandbox.Block(801))
+		s.must(s.sandbox.Block(801))
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientDead, outbox.RecipientBlocked)
 		s.change(id, orders.Paid)
@@ -32,7 +32,7 @@ func TestDC6ComingBackAfterABlock(t *testing.T) {
 		if n := len(s.sends(801)) - before; n != 0 {
 			t.Errorf("%d calls to a chat that was blocked", n)
 		}
-		s.acts(s.sandbox.Unblock(801))
+		s.must(s.sandbox.Unblock(801))
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientOpen, "")
 		if n := len(s.sends(801)) - before; n != 0 {
@@ -40,20 +40,20 @@ func TestDC6ComingBackAfterABlock(t *testing.T) {
 		}
 		s.place("c-17", "A-2")
 		s.run(time.Minute)
-		s.acts(s.sandbox.Start(801, ""))
+		s.must(s.sandbox.Start(801, ""))
 		s.run(time.Minute)
 		s.wantLines(801, "Order A-1 is placed", helloAnna, "Order A-2 is placed", helloAnna)
 	})
 }
 
 func TestAWordFromADeadChatBringsItBack(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.linked(801)
 		s.fault(sandbox.Fault{ChatID: 801, Times: 1, Respond: sandbox.Respond{Status: 403, Description: "Forbidden: bot was blocked by the user"}})
 		s.place("c-17", "A-2")
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientDead, outbox.RecipientBlocked)
-		s.acts(s.sandbox.Write(801, "where is my order?"))
+		s.must(s.sandbox.Write(801, "where is my order?"))
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientOpen, "")
 		s.wantLines(801, "Order A-1 is placed", helloAnna, hint)
@@ -61,13 +61,13 @@ func TestAWordFromADeadChatBringsItBack(t *testing.T) {
 }
 
 func TestALateRefusalDoesNotKillWhoHasJustPressedStart(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.linked(801)
 		s.fault(sandbox.Fault{Method: "sendMessage", ChatID: 801, Times: 1, Respond: sandbox.Respond{Status: 403, Description: "Forbidden: bot was blocked by the user", Delay: 10 * time.Second}})
 		s.place("c-17", "A-2")
 		go func() {
 			time.Sleep(5 * time.Second)
-			s.acts(s.sandbox.Start(801, ""))
+			s.must(s.sandbox.Start(801, ""))
 		}()
 		s.run(2 * time.Minute)
 		s.wantChat(801, outbox.RecipientOpen, "")
@@ -76,18 +76,18 @@ func TestALateRefusalDoesNotKillWhoHasJustPressedStart(t *testing.T) {
 }
 
 func TestStopAndStart(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.linked(801)
 		s.limits(func(l *sandbox.Limits) { *l = sandbox.Limits{} })
-		s.acts(s.sandbox.Write(801, "/stop"))
+		s.must(s.sandbox.Write(801, "/stop"))
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientDead, outbox.RecipientStopped)
 		s.change(id, orders.Paid)
-		s.acts(s.sandbox.Write(801, "thanks"))
+		s.must(s.sandbox.Write(801, "thanks"))
 		s.run(time.Minute)
-		s.acts(s.sandbox.Write(801, "/orders"), s.sandbox.Write(801, "/help"), s.sandbox.Block(801))
+		s.must(s.sandbox.Write(801, "/orders"), s.sandbox.Write(801, "/help"), s.sandbox.Block(801))
 		s.run(time.Minute)
-		s.acts(s.sandbox.Unblock(801))
+		s.must(s.sandbox.Unblock(801))
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientDead, outbox.RecipientStopped)
 		s.change(id, orders.Shipped)
@@ -104,12 +104,12 @@ func TestStopAndStart(t *testing.T) {
 				t.Errorf("it does not say how to get messages again: %q", shown)
 			}
 		}
-		for _, m := range s.told(id) {
+		for _, m := range s.messagesAbout(id) {
 			if m.Type != orders.TypePlaced && (m.State != outbox.Canceled || m.Reason != outbox.ReasonStopped) {
 				t.Errorf("%s is %s %s", m.Type, m.State, m.Reason)
 			}
 		}
-		s.acts(s.sandbox.Start(801, ""))
+		s.must(s.sandbox.Start(801, ""))
 		s.run(time.Minute)
 		s.change(id, orders.Delivered)
 		s.run(time.Minute)
@@ -121,8 +121,8 @@ func TestStopAndStart(t *testing.T) {
 }
 
 func TestStopDoesNotStopTheStaff(t *testing.T) {
-	inStreet(t, func(s *street) {
-		s.acts(s.sandbox.Write(staffChat, "/stop"))
+	inEnv(t, withCustomers, func(s *env) {
+		s.must(s.sandbox.Write(staffChat, "/stop"))
 		s.run(time.Minute)
 		s.wantChat(staffChat, outbox.RecipientOpen, "")
 		s.place("c-17", "A-1")
@@ -132,18 +132,18 @@ func TestStopDoesNotStopTheStaff(t *testing.T) {
 }
 
 func TestGroupsComeGoAndMove(t *testing.T) {
-	inStreet(t, func(s *street) {
-		s.acts(s.sandbox.Write(-5, "hello all"), s.sandbox.Write(-5, "/stop"), s.sandbox.Write(-5, "/orders@nobody_bot"))
+	inEnv(t, withCustomers, func(s *env) {
+		s.must(s.sandbox.Write(-5, "hello all"), s.sandbox.Write(-5, "/stop"), s.sandbox.Write(-5, "/orders@nobody_bot"))
 		s.run(time.Minute)
 		s.wantLines(-5, inPrivate)
 		s.wantChat(-5, outbox.RecipientOpen, "")
-		s.acts(s.sandbox.Kick(-5))
+		s.must(s.sandbox.Kick(-5))
 		s.run(time.Minute)
 		s.wantChat(-5, outbox.RecipientDead, outbox.RecipientKicked)
-		s.acts(s.sandbox.Unblock(-5))
+		s.must(s.sandbox.Unblock(-5))
 		s.run(time.Minute)
 		s.wantChat(-5, outbox.RecipientOpen, "")
-		s.acts(s.sandbox.Migrate(-5, -1005))
+		s.must(s.sandbox.Migrate(-5, -1005))
 		s.run(time.Minute)
 		if r := s.chat(-5); r.Address != "-1005" || r.State != outbox.RecipientOpen {
 			t.Errorf("the group is %+v", r)
@@ -157,24 +157,24 @@ func TestGroupsComeGoAndMove(t *testing.T) {
 }
 
 func TestSmallTalkIsAnsweredSeldom(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		for range 20 {
-			s.acts(s.sandbox.Write(801, "are you there?"))
+			s.must(s.sandbox.Write(801, "are you there?"))
 			s.run(10 * time.Second)
 		}
 		s.wantLines(801, hint)
 		s.run(time.Hour)
-		s.acts(s.sandbox.Write(801, "hello?"))
+		s.must(s.sandbox.Write(801, "hello?"))
 		s.run(10 * time.Second)
 		s.wantLines(801, hint, hint)
 	})
 }
 
 func TestManyQuestionsHoldBackNobody(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.linked(801)
 		for range 200 {
-			s.acts(s.sandbox.Write(666, "/help"), s.sandbox.Write(801, "/help"))
+			s.must(s.sandbox.Write(666, "/help"), s.sandbox.Write(801, "/help"))
 		}
 		s.change(id, orders.Paid)
 		s.run(time.Minute)
@@ -189,9 +189,9 @@ func TestManyQuestionsHoldBackNobody(t *testing.T) {
 
 func TestUP3AKillAnywhereGivesOneBindingAndOneGreeting(t *testing.T) {
 	for step := range 6 {
-		inStreet(t, func(s *street) {
+		inEnv(t, withCustomers, func(s *env) {
 			s.place("c-17", "A-1")
-			s.acts(s.sandbox.Start(801, s.invite("c-17")))
+			s.must(s.sandbox.Start(801, s.invite("c-17")))
 			for range step {
 				s.run(300 * time.Millisecond) // whatever it was at
 				s.restart()
@@ -202,11 +202,11 @@ func TestUP3AKillAnywhereGivesOneBindingAndOneGreeting(t *testing.T) {
 	}
 }
 
-// told are the messages about an order.
-func (s *street) told(order int64) (list []outbox.Message) {
-	s.t.Helper()
+// messagesAbout are the messages about an order.
+func (c *env) messagesAbout(order int64) (list []outbox.Message) {
+	c.t.Helper()
 	for id := int64(1); id <= 100; id++ {
-		if m, err := s.find(id); err == nil && m.Subject == orders.Subject(order) && m.Recipient == orders.Recipient("c-17") {
+		if m, err := c.find(id); err == nil && m.Subject == orders.Subject(order) && m.Recipient == orders.Recipient("c-17") {
 			list = append(list, m)
 		}
 	}

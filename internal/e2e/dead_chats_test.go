@@ -10,7 +10,7 @@ import (
 )
 
 func TestDC1ABlockedChatIsStoppedAtTheFirstRefusal(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		if err := c.sandbox.Block(601); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestDC1ABlockedChatIsStoppedAtTheFirstRefusal(t *testing.T) {
 }
 
 func TestDC2Every403MeansADeadChat(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		want := map[int64][2]string{
 			611: {"Forbidden: user is deactivated", outbox.RecipientDeactivated},
 			612: {"Forbidden: bot can't initiate conversation with a user", outbox.RecipientNeverStarted},
@@ -63,7 +63,7 @@ func TestDC2Every403MeansADeadChat(t *testing.T) {
 }
 
 func TestDC4ARejectedTokenStopsAndLosesNothing(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		var ids []int64
 		for i := range int64(200) {
 			ids = append(ids, c.queue(2000+i, "x"))
@@ -89,7 +89,7 @@ func TestDC4ARejectedTokenStopsAndLosesNothing(t *testing.T) {
 }
 
 func TestDC5AGroupThatBecameASupergroup(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{ChatID: -4455, Respond: sandbox.Respond{Status: 400, MigrateToChatID: -1009876500001}})
 		for i := range 3 {
 			c.queue(-4455, fmt.Sprint(i))
@@ -110,7 +110,7 @@ func TestDC5AGroupThatBecameASupergroup(t *testing.T) {
 }
 
 func TestAStagingTokenKillsNoChat(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.queue(901, "from the shop's bot")
 		c.run(time.Second)
 		calls := len(c.sandbox.Calls())
@@ -134,7 +134,7 @@ func TestAStagingTokenKillsNoChat(t *testing.T) {
 }
 
 func TestAnHTML403KillsNoChat(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Duration: time.Hour, Respond: sandbox.Respond{Status: 403,
 			Body: page("<html><h1>403 Forbidden</h1><center>nginx</center></html>"), ContentType: "text/html"}})
 		var ids []int64

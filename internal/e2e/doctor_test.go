@@ -1,215 +1,45 @@
 package e2e
 
 import (
-	"bytes"
-	"database/sql"
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	_ "modernc.org/sqlite" // a foreign program writes too
 )
-
-// ward is a site whose settings are in .env, with somebody between it and the sandbox who can
-// refuse a token and has another time.
-type ward struct {
-	*site
-	refused atomic.Pointer[string]
-	stdin   string // what a person answers
-}
-
-func newWard(t *testing.T) *ward {
-	t.Helper()
-	w := &ward{site: newSite(t)}
-	var kept []string
-	for _, pair := range w.settings {
-		name, value, _ := strings.Cut(pair, "=")
-		switch name {
-		case "TELEGRAM_BOT_TOKEN":
-		case "TELEGRAM_API_URL":
-			kept = append(kept, name+"="+w.stand(value))
-		case "PATH":
-			kept = append(kept, "PATH="+filepath.Dir(w.program)+":"+w.tools()+":"+value)
-		default:
-			kept = append(kept, pair)
-		}
-	}
-	w.settings = kept
-	w.dotenv("TELEGRAM_BOT_TOKEN=123:token\nNOTIFIER_STAFF_CHAT_ID=500\n")
-	w.sh("notifier pause && notifier resume", true) // makes the database
-	return w
-}
-
-// stand puts somebody in front of the sandbox.
-func (w *ward) stand(sandbox string) string {
-	target, err := url.Parse(sandbox)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		if _, err := os.Stat(filepath.Join(w.dir, "fast")); err == nil {
-			r.Header.Set("Date", time.Now().AddDate(-1, 0, 0).UTC().Format(http.TimeFormat))
-		}
-		return nil
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if token := w.refused.Load(); token != nil && strings.Contains(r.URL.Path, "/bot"+*token+"/") {
-			rw.Header().Set("Content-Type", "application/json")
-			rw.WriteHeader(http.StatusUnauthorized)
-			_, _ = rw.Write([]byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`))
-			return
-		}
-		proxy.ServeHTTP(rw, r)
-	}))
-	w.t.Cleanup(s.Close)
-	return s.URL
-}
-
-// tools are programs of the system that a test cannot really run.
-func (w *ward) tools() string {
-	dir := w.t.TempDir()
-	script := "#!/bin/sh\n[ \"$*\" = 'set-ntp true' ] && rm fast\n"
-	if err := os.WriteFile(filepath.Join(dir, "timedatectl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
-		w.t.Fatal(err)
-	}
-	return dir
-}
-
-func (w *ward) dotenv(text string) {
-	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, ".env"), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// sh runs a command as a person does, and returns what it printed.
-func (w *ward) sh(command string, must bool) string {
-	w.t.Helper()
-	c := exec.Command("sh", "-c", command) //nolint:gosec // it is the doctor's
-	c.Dir, c.Env, c.Stdin = w.dir, w.settings, strings.NewReader(w.stdin)
-	out, err := c.CombinedOutput()
-	if err != nil && must {
-		w.t.Errorf("%s: %v\n%s", command, err, out)
-	}
-	return string(out)
-}
-
-func (w *ward) sql(statements ...string) {
-	w.t.Helper()
-	db, err := sql.Open("sqlite", w.database())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // a test
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			w.t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
-
-type finding struct {
-	Check, Detail, Mend string
-	OK                  bool
-}
-
-// examine runs the doctor and returns what failed.
-func (w *ward) examine() (failed []finding) {
-	w.t.Helper()
-	c := w.command("doctor", "--json")
-	var out, log bytes.Buffer
-	c.Stdout, c.Stderr = &out, &log
-	err := c.Run()
-	var report struct{ Findings []finding }
-	if json.Unmarshal(out.Bytes(), &report) != nil || len(report.Findings) == 0 {
-		w.t.Fatalf("the doctor says %s%s (%v)", &out, &log, err)
-	}
-	for _, f := range report.Findings {
-		if !f.OK {
-			failed = append(failed, f)
-		}
-	}
-	if code := c.ProcessState.ExitCode(); (code == 1) != (len(failed) > 0) || code > 1 {
-		w.t.Errorf("exit code %d with %d faults", code, len(failed))
-	}
-	for _, secret := range []string{"123:token", "opensesame"} {
-		if strings.Contains(out.String()+log.String(), secret) {
-			w.t.Errorf("%q is in what the doctor says\n%s%s", secret, &out, &log)
-		}
-	}
-	return failed
-}
-
-// mend does what the doctor says. A service is started, and ended when it is up.
-func (w *ward) mend(command string) {
-	w.t.Helper()
-	if args, found := strings.CutPrefix(command, "notifier serve"); found {
-		v := w.serve(strings.Fields(args)...)
-		v.awaitReady()
-		if err := v.stop(); err != nil {
-			w.t.Errorf("%s: %v\n%s", command, err, v.log)
-		}
-		return
-	}
-	w.sh(command, true)
-}
-
-// awaitReady waits until the service has heard of Telegram, so that it is well under way.
-func (v *service) awaitReady() {
-	v.t.Helper()
-	for late := time.Now().Add(20 * time.Second); ; {
-		_, body, err := v.get("/readyz")
-		if err == nil && body["status"] == "ok" {
-			return
-		}
-		if time.Now().After(late) {
-			v.t.Fatalf("the service is %v, %v\n%s", body, err, v.log)
-		}
-		time.Sleep(20 * time.Millisecond) // only asking shows it
-	}
-}
 
 func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		plant func(w *ward)
+		plant func(w *doctorEnv)
 		check string
 		mend  string // begins so
 	}{
-		{"secrets that others can read", func(w *ward) { w.sh("chmod 644 .env", true) }, "settings file", "chmod 600"},
-		{"a setting with a slip of the pen", func(w *ward) { w.sh("echo NOTIFIER_LISTN=x >> .env", true) }, "settings", "sed"},
-		{"a setting with a bad value", func(w *ward) { w.sh("echo NOTIFIER_RATE_BOT=fast >> .env", true) }, "settings", "sed"},
-		{"no token", func(w *ward) { w.dotenv("") }, "token", "notifier setup"},
-		{"a token that is revoked", func(w *ward) {
+		{"secrets that others can read", func(w *doctorEnv) { w.sh("chmod 644 .env", true) }, "settings file", "chmod 600"},
+		{"a setting with a slip of the pen", func(w *doctorEnv) { w.sh("echo NOTIFIER_LISTN=x >> .env", true) }, "settings", "sed"},
+		{"a setting with a bad value", func(w *doctorEnv) { w.sh("echo NOTIFIER_RATE_BOT=fast >> .env", true) }, "settings", "sed"},
+		{"no token", func(w *doctorEnv) { w.dotenv("") }, "token", "notifier setup"},
+		{"a token that is revoked", func(w *doctorEnv) {
 			revoked := "123:token"
 			w.refused.Store(&revoked)
 		}, "bot", "notifier setup"},
-		{"a token that is revoked before there is a database", func(w *ward) {
+		{"a token that is revoked before there is a database", func(w *doctorEnv) {
 			w.sh("rm -f shop.db shop.db-*", true)
 			revoked := "123:token"
 			w.refused.Store(&revoked)
 		}, "bot", "notifier setup"},
-		{"another bot's token", func(w *ward) {
+		{"another bot's token", func(w *doctorEnv) {
 			w.sh("notifier dispatch", true)
 			w.dotenv("TELEGRAM_BOT_TOKEN=124:other\n")
 		}, "bot", "notifier serve --accept-new-bot"},
-		{"a secret's file that everybody can read", func(w *ward) {
+		{"a secret's file that everybody can read", func(w *doctorEnv) {
 			w.dotenv("TELEGRAM_BOT_TOKEN_FILE=token\n")
 			w.sh("echo 123:token > token; chmod 644 token", true)
 		}, "secret file", "chmod o-rwx"},
-		{"a database that others can read", func(w *ward) { w.sh("chmod 644 shop.db", true) }, "database file", "chmod 600"},
-		{"a database of an older version", func(w *ward) {
+		{"a database that others can read", func(w *doctorEnv) { w.sh("chmod 644 shop.db", true) }, "database file", "chmod 600"},
+		{"a database of an older version", func(w *doctorEnv) {
 			schema, err := os.ReadFile("../database/testdata/schema-1.sql")
 			if err != nil {
 				w.t.Fatal(err)
@@ -218,44 +48,44 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 			w.sql(string(schema))
 			w.sh("chmod 600 shop.db", true)
 		}, "database", "notifier migrate"},
-		{"a damaged database", func(w *ward) {
+		{"a damaged database", func(w *doctorEnv) {
 			w.sh("notifier message send --chat 501 --text hello", true)
 			w.sh("notifier backup good.db && notifier resume", true)
 			w.settings = append(w.settings, "BACKUP=good.db")
 			w.sql("PRAGMA wal_checkpoint(TRUNCATE)")
 			w.sh("dd if=/dev/urandom of=shop.db bs=4096 seek=3 count=40 conv=notrunc status=none; rm -f shop.db-wal shop.db-shm", true)
 		}, "database", "for f in"},
-		{"a pause that was forgotten", func(w *ward) { w.sh("notifier pause", true) }, "sender", "notifier resume"},
-		{"a copied database", func(w *ward) {
+		{"a pause that was forgotten", func(w *doctorEnv) { w.sh("notifier pause", true) }, "sender", "notifier resume"},
+		{"a copied database", func(w *doctorEnv) {
 			w.sh("notifier dispatch && cp shop.db other.db && mv other.db shop.db && chmod 600 shop.db && rm -f shop.db-*", true)
 		}, "sender", "notifier resume"},
-		{"nobody who sends", func(w *ward) {
+		{"nobody who sends", func(w *doctorEnv) {
 			w.sh("notifier message send --chat 501 --text hello", true)
 			w.sql("UPDATE outbox SET created_at = created_at - 600000")
 		}, "sender", "notifier dispatch --until-empty"},
-		{"a guard that still holds", func(w *ward) {
+		{"a guard that still holds", func(w *doctorEnv) {
 			w.sh("notifier dispatch", true)
 			w.sql("UPDATE notifier_senders SET guard_since = 1, state = 'waiting', reason = 'five chats in a row'")
 		}, "sender", "notifier sender release"},
-		{"a staff chat that has blocked the bot", func(w *ward) {
+		{"a staff chat that has blocked the bot", func(w *doctorEnv) {
 			w.sql("INSERT INTO notifier_recipients (channel, address, state, reason, since) VALUES ('telegram', '500', 'dead', 'blocked', 1)")
 		}, "staff chat", "notifier chat revive 500"},
-		{"a webhook in the way of polling", func(w *ward) {
+		{"a webhook in the way of polling", func(w *doctorEnv) {
 			w.ask("/bot123:token/setWebhook?url=http://127.0.0.1:9/elsewhere")
 		}, "updates", "notifier dispatch"},
-		{"a webhook that is not set", func(w *ward) {
+		{"a webhook that is not set", func(w *doctorEnv) {
 			w.settings = append(w.settings, "NOTIFIER_UPDATES=webhook", "NOTIFIER_WEBHOOK_SECRET=opensesame",
 				"NOTIFIER_WEBHOOK_URL=http://127.0.0.1:9/telegram/webhook")
 		}, "updates", "notifier serve"},
-		{"an address where nobody answers", func(w *ward) {
+		{"an address where nobody answers", func(w *doctorEnv) {
 			w.unset("TELEGRAM_API_URL")
 			w.sh("echo TELEGRAM_API_URL=http://127.0.0.1:9 >> .env", true)
 		}, "Telegram", "sed"},
-		{"a clock a year ahead", func(w *ward) { w.sh("touch fast", true) }, "clock", "timedatectl"},
+		{"a clock a year ahead", func(w *doctorEnv) { w.sh("touch fast", true) }, "clock", "timedatectl"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWard(t)
+			w := newDoctorEnv(t)
 			if failed := w.examine(); len(failed) > 0 {
 				t.Fatalf("before: %+v", failed)
 			}
@@ -295,7 +125,7 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 }
 
 // ask calls the Bot API as somebody else with the same token does.
-func (w *ward) ask(target string) {
+func (w *doctorEnv) ask(target string) {
 	w.t.Helper()
 	for _, pair := range w.settings {
 		if base, found := strings.CutPrefix(pair, "TELEGRAM_API_URL="); found {
@@ -308,7 +138,7 @@ func (w *ward) ask(target string) {
 	}
 }
 
-func (w *ward) unset(name string) {
+func (w *doctorEnv) unset(name string) {
 	var kept []string
 	for _, pair := range w.settings {
 		if !strings.HasPrefix(pair, name+"=") {

@@ -1,115 +1,22 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"notifier/internal/telegram/sandbox"
 )
 
-// foreign opens the site's database as another program does.
-func (s *site) foreign() *sql.DB {
-	s.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+s.database()+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func (s *site) number(db *sql.DB, query string) (n int) {
-	s.t.Helper()
-	if err := db.QueryRow(query).Scan(&n); err != nil {
-		s.t.Fatalf("%s: %v", query, err)
-	}
-	return n
-}
-
-// must runs a verb that has to end well, and returns what it printed.
-func (s *site) must(args ...string) string {
-	s.t.Helper()
-	out, err := s.command(args...).CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("notifier %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
-}
-
-// crowd posts orders without a chat from many clients until its context ends; each answer must be a 201.
-type crowd struct {
-	placed atomic.Int64
-	mu     sync.Mutex
-	took   []time.Duration
-}
-
-func (c *crowd) shop(ctx context.Context, t *testing.T, v *service, clients int, pause time.Duration) *sync.WaitGroup {
-	var all sync.WaitGroup
-	for client := range clients {
-		all.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				began := time.Now()
-				body := fmt.Sprintf(`{"customer":{"id":"c-%d"},"currency":"EUR","totalCents":1,"number":"%d-%d-%d"}`, client, client, i, began.UnixNano())
-				status, answer, err := v.post("/orders", "", body)
-				if ctx.Err() != nil && err != nil {
-					return // the service ends
-				}
-				if err != nil || status != http.StatusCreated {
-					t.Errorf("an order: %d %v %v", status, answer, err)
-					return
-				}
-				c.placed.Add(1)
-				c.mu.Lock()
-				c.took = append(c.took, time.Since(began))
-				c.mu.Unlock()
-				select {
-				case <-time.After(pause):
-				case <-ctx.Done():
-				}
-			}
-		})
-	}
-	return &all
-}
-
-// slowest is the time that all but one in a hundred took at most.
-func (c *crowd) slowest() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.took) == 0 {
-		return 0
-	}
-	slices.Sort(c.took)
-	return c.took[len(c.took)*99/100]
-}
-
-// oldRows puts sent messages of 60 days ago into the database.
-func (s *site) oldRows(db *sql.DB, n, payload int) {
-	s.t.Helper()
-	_, err := db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-		INSERT INTO outbox (recipient, type, payload, created_at, state, ended_at)
-		SELECT '7', 'Text', json_object('text', printf('%.*c', ?, 'x')), 1000, 'sent', CAST(strftime('%s') AS INTEGER) * 1000 - 60 * 86400000 FROM i`,
-		n, payload)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
 func TestSQ1NobodyMeetsALockedDatabase(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_RATE_BOT=500")
+	s := newProgramEnv(t, "NOTIFIER_RATE_BOT=500")
 	if err := s.sandbox.SetLimits(sandbox.Limits{}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +67,7 @@ func TestSQ1NobodyMeetsALockedDatabase(t *testing.T) {
 // A reader that keeps an old state open lets the log grow; once it is gone the log is cut off.
 func TestSQ3TheWriteAheadLogStaysBounded(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	s.must("order", "place", "--customer", "c-1", "--currency", "EUR", "--total", "1") // makes the database
 	db := s.foreign()
 	reader, err := db.Conn(context.Background())
@@ -199,7 +106,7 @@ func TestSQ3TheWriteAheadLogStaysBounded(t *testing.T) {
 // A purge that is cut off goes on where it was; orders do not feel it.
 func TestSQ4APurgeDoesNotStallTheShop(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	v := s.serve()
 	db := s.foreign()
 	s.oldRows(db, 100_000, 200)
@@ -241,7 +148,7 @@ func TestSQ4APurgeDoesNotStallTheShop(t *testing.T) {
 
 func TestSQ5APurgeTakesOnlyWhatHasEnded(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	for range 4 {
 		s.must("message", "send", "--chat", "701", "--text", "x")
 	}
@@ -270,7 +177,7 @@ func TestSQ5APurgeTakesOnlyWhatHasEnded(t *testing.T) {
 
 func TestSQ6SpaceComesBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_RETENTION_KEYS=720h")
+	s := newProgramEnv(t, "NOTIFIER_RETENTION_KEYS=720h")
 	v := s.serve()
 	db := s.foreign()
 	s.oldRows(db, 20_000, 1500)
@@ -306,7 +213,7 @@ func TestSQ6SpaceComesBack(t *testing.T) {
 
 func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	v := s.serve()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -323,7 +230,7 @@ func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 	if out, err := s.command("backup", s.database()).CombinedOutput(); err == nil {
 		t.Errorf("a live database was overwritten: %s", out)
 	}
-	restored := newSite(t, "DATABASE_URL="+target)
+	restored := newProgramEnv(t, "DATABASE_URL="+target)
 	w := restored.serve("--paused")
 	if _, body, err := w.get("/orders?limit=500"); err != nil || int64(len(body["items"].([]any))) < min(acknowledged, 500) {
 		t.Errorf("%d orders were acknowledged before the backup; it has %d, %v", acknowledged, len(body["items"].([]any)), err)
@@ -341,91 +248,5 @@ func TestSQ10ABackupUnderLoadHasEveryOrder(t *testing.T) {
 	var check string
 	if err := copied.QueryRow("PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
 		t.Errorf("integrity: %s, %v", check, err)
-	}
-}
-
-// Cron, wake-ups and "send now" overlap while Telegram is slow.
-func TestCR1TickAndWakeUpNeverSendTwice(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, "NOTIFIER_DISPATCH_SCHEDULE=@every 1s")
-	l := s.sandbox.Limits()
-	l.Latency = 500 * time.Millisecond
-	if err := s.sandbox.SetLimits(l); err != nil {
-		t.Fatal(err)
-	}
-	v := s.serve()
-	const n = 20
-	for i := range n {
-		if status, answer, err := v.post("/orders", "", order(fmt.Sprint("A-", i), 700+i)); err != nil || status != http.StatusCreated {
-			t.Fatalf("%d %v %v", status, answer, err)
-		}
-		if status, _, err := v.post(fmt.Sprintf("/messages/%d/send-now", i+1), "", "{}"); err != nil || status >= 500 {
-			t.Errorf("send now: %d %v", status, err)
-		}
-	}
-	s.must("dispatch")
-	s.once(n)
-	if err := v.stop(); err != nil {
-		t.Errorf("the service ended with %v\n%s", err, v.log)
-	}
-}
-
-// once waits until n messages were delivered, and fails when a chat got two.
-func (s *site) once(n int) {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if stats, ok := s.sandbox.WaitStats(ctx, func(st sandbox.Stats) bool { return st.Delivered >= n && st.OpenCalls == 0 }); !ok {
-		s.t.Fatalf("%d of %d were delivered", stats.Delivered, n)
-	}
-	seen := map[int64]int{}
-	for _, call := range s.sandbox.Calls() {
-		if call.Method == "sendMessage" {
-			seen[call.ChatID]++
-		}
-	}
-	for chat, calls := range seen {
-		if calls != 1 {
-			s.t.Errorf("%d calls for chat %d", calls, chat)
-		}
-	}
-}
-
-// System cron is the whole sender: each minute's pass may still run when the next begins, and takes
-// what customers did first.
-func TestCronAloneSendsEverythingOnce(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	l := s.sandbox.Limits()
-	l.Latency = 300 * time.Millisecond
-	if err := s.sandbox.SetLimits(l); err != nil {
-		t.Fatal(err)
-	}
-	s.must("dispatch") // the bot is known
-	const n = 12
-	for i := range n {
-		s.must("message", "send", "--chat", fmt.Sprint(800+i), "--text", "x")
-	}
-	if err := s.sandbox.Start(950, ""); err != nil {
-		t.Fatal(err)
-	}
-	var passes []*exec.Cmd
-	logs := make([]bytes.Buffer, 4)
-	for i := range logs {
-		c := s.command("dispatch", "--until-empty")
-		c.Stdout, c.Stderr = &logs[i], &logs[i]
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		passes = append(passes, c)
-	}
-	for i, c := range passes {
-		if err := c.Wait(); err != nil {
-			t.Errorf("pass %d ended with %v\n%s", i, err, &logs[i])
-		}
-	}
-	s.once(n + 1) // and the answer to the Start
-	if got := len(s.sandbox.Messages()); got != n+1 {
-		t.Errorf("%d were delivered", got)
 	}
 }

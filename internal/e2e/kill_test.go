@@ -21,12 +21,12 @@ const kills = 60
 // air at the kills.
 func TestOB1AndOB16KillsLoseNothingAndRepeatOnlyWhatWasInTheAir(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_RATE_BOT=400", "NOTIFIER_RATE_CHAT=100", "NOTIFIER_SEND_TIMEOUT=5s")
+	s := newProgramEnv(t, "NOTIFIER_RATE_BOT=400", "NOTIFIER_RATE_CHAT=100", "NOTIFIER_SEND_TIMEOUT=5s")
 	if err := s.sandbox.SetLimits(sandbox.Limits{Latency: 15 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
-	b := &books{acknowledged: map[string]bool{}}
+	b := &ledger{acknowledged: map[string]bool{}}
 	for round := range kills {
 		v := s.serve()
 		before := s.sandbox.Stats().Calls
@@ -54,8 +54,8 @@ func TestOB1AndOB16KillsLoseNothingAndRepeatOnlyWhatWasInTheAir(t *testing.T) {
 	s.compare(b)
 }
 
-// books are what the shop knows.
-type books struct {
+// ledger are what the shop knows.
+type ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]bool // numbers of orders that were answered with 201
 	inTheAir     int
@@ -65,7 +65,7 @@ type books struct {
 const perRound = 8
 
 // trade posts orders until the service is killed.
-func (b *books) trade(ctx context.Context, v *service, round, client int) {
+func (b *ledger) trade(ctx context.Context, v *service, round, client int) {
 	for i := 0; i < perRound && ctx.Err() == nil; i++ {
 		number := fmt.Sprintf("R%d-%d-%d", round, client, i)
 		status, _, err := v.post("/orders", "", order(number, 1000+(client*10+i)%40))
@@ -82,7 +82,7 @@ func (b *books) trade(ctx context.Context, v *service, round, client int) {
 
 // inTheAir is how many calls had begun when the program died, and whose outcome it had not yet
 // written down: they had been made and not answered, or answered and not recorded.
-func (s *site) inTheAir() (n int) {
+func (s *programEnv) inTheAir() (n int) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", s.database())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *site) inTheAir() (n int) {
 }
 
 // openCalls are the calls that the sandbox has taken and not answered.
-func (s *site) openCalls() (n int) {
+func (s *programEnv) openCalls() (n int) {
 	for _, c := range s.sandbox.Calls() {
 		if c.Method == "sendMessage" && c.Outcome == sandbox.OutcomeOpen {
 			n++
@@ -105,7 +105,7 @@ func (s *site) openCalls() (n int) {
 	return n
 }
 
-func (s *site) waitUntilNothingWaits(v *service, atMost time.Duration) {
+func (s *programEnv) waitUntilNothingWaits(v *service, atMost time.Duration) {
 	s.t.Helper()
 	end := time.Now().Add(atMost)
 	for _, state := range []string{"pending", "sending"} {
@@ -126,7 +126,7 @@ func (s *site) waitUntilNothingWaits(v *service, atMost time.Duration) {
 	}
 }
 
-func (s *site) compare(b *books) {
+func (s *programEnv) compare(b *ledger) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", s.database())
 	if err != nil {
@@ -166,6 +166,12 @@ func (s *site) compare(b *books) {
 			s.t.Errorf("order %s was acknowledged and is lost", number)
 		}
 	}
+	s.compareCopies(b, len(found), uncertain)
+}
+
+// compareCopies compares what customers saw with what the database says of it.
+func (s *programEnv) compareCopies(b *ledger, found, uncertain int) {
+	s.t.Helper()
 	copies := map[string]int{}
 	for _, m := range s.sandbox.Messages() {
 		copies[m.Text]++
@@ -178,9 +184,9 @@ func (s *site) compare(b *books) {
 		}
 	}
 	s.t.Logf("%d kills: %d orders acknowledged, %d in the database, %d texts delivered, %d of them twice, %d calls in the air",
-		kills, len(b.acknowledged), len(found), len(copies), repeated, b.inTheAir)
-	if len(copies) > len(found) || len(copies) < len(found)-uncertain {
-		s.t.Errorf("%d orders, %d different texts, %d uncertain", len(found), len(copies), uncertain)
+		kills, len(b.acknowledged), found, len(copies), repeated, b.inTheAir)
+	if len(copies) > found || len(copies) < found-uncertain {
+		s.t.Errorf("%d orders, %d different texts, %d uncertain", found, len(copies), uncertain)
 	}
 	if repeated > b.inTheAir {
 		s.t.Errorf("%d repetitions, with %d calls in the air", repeated, b.inTheAir)

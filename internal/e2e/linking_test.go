@@ -24,7 +24,7 @@ const (
 )
 
 func TestUP1AnOrderWithoutAChatIsLinkedByItsToken(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		first := s.place("c-17", "A-1")
 		s.change(first, orders.Paid)
 		s.place("c-17", "A-2")
@@ -33,7 +33,7 @@ func TestUP1AnOrderWithoutAChatIsLinkedByItsToken(t *testing.T) {
 		if len(s.sends(801)) != 0 {
 			t.Error("somebody was written to before they pressed Start")
 		}
-		s.acts(s.sandbox.Start(801, token))
+		s.must(s.sandbox.Start(801, token))
 		s.run(time.Minute)
 		s.wantLines(801, "Order A-1 is paid", "Order A-2 is placed", helloAnna)
 		greeting := s.texts(801)[2]
@@ -50,12 +50,12 @@ func TestUP1AnOrderWithoutAChatIsLinkedByItsToken(t *testing.T) {
 }
 
 func TestUP1BareAndBadStartsGetAHelpfulAnswer(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
-		s.acts(s.sandbox.Start(801, ""))
+		s.must(s.sandbox.Start(801, ""))
 		s.run(time.Minute)
 		for _, bad := range []string{strings.Repeat("x", 64), strings.Repeat("x", 65), "a=b", "a.b"} {
-			s.acts(s.sandbox.Start(801, bad))
+			s.must(s.sandbox.Start(801, bad))
 			s.run(time.Minute)
 		}
 		s.wantLines(801, hello, refused, refused, refused, refused)
@@ -67,7 +67,7 @@ func TestUP1BareAndBadStartsGetAHelpfulAnswer(t *testing.T) {
 
 func TestUP1EveryWrittenFormOfStartLinks(t *testing.T) {
 	for _, form := range []string{"/start %s", "/start@%s %s", "/START   %s", "/start\n%s", " /start\t%s \n"} {
-		inStreet(t, func(s *street) {
+		inEnv(t, withCustomers, func(s *env) {
 			s.place("c-17", "A-1")
 			s.run(time.Minute)
 			token := s.invite("c-17")
@@ -75,17 +75,17 @@ func TestUP1EveryWrittenFormOfStartLinks(t *testing.T) {
 			if strings.Contains(form, "@") {
 				written = fmt.Sprintf(form, strings.ToUpper(s.client.Username()), token)
 			}
-			s.acts(s.sandbox.Write(801, written))
+			s.must(s.sandbox.Write(801, written))
 			s.run(time.Minute)
 			if at := s.chatOf("c-17"); at != "801" {
 				t.Errorf("%q: bound to %q", form, at)
 			}
 		})
 	}
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
-		s.acts(s.sandbox.Write(801, "/start@other_bot "+token), s.sandbox.Write(801, "please /start "+token))
+		s.must(s.sandbox.Write(801, "/start@other_bot "+token), s.sandbox.Write(801, "please /start "+token))
 		s.run(time.Minute)
 		if at := s.chatOf("c-17"); at != "" {
 			t.Errorf("bound to %q", at)
@@ -95,12 +95,12 @@ func TestUP1EveryWrittenFormOfStartLinks(t *testing.T) {
 }
 
 func TestUP2ALinkBindsOneChatOnce(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		var both sync.WaitGroup
 		for _, chat := range []int64{801, 802} {
-			both.Go(func() { s.acts(s.sandbox.Start(chat, token)) })
+			both.Go(func() { s.must(s.sandbox.Start(chat, token)) })
 		}
 		both.Wait()
 		s.run(time.Minute)
@@ -113,23 +113,23 @@ func TestUP2ALinkBindsOneChatOnce(t *testing.T) {
 		if shown := strings.Join(s.texts(second), "\n"); strings.Contains(shown, "Anna") || strings.Contains(shown, "A-1") {
 			t.Errorf("a stranger reads %q", shown)
 		}
-		s.acts(s.sandbox.Start(first, token)) // pressed once more: nothing to complain of
+		s.must(s.sandbox.Start(first, token)) // pressed once more: nothing to complain of
 		s.run(time.Minute)
 		s.wantLines(first, "Order A-1 is placed", helloAnna, helloAnna)
 	})
 }
 
 func TestUP2AGroupAndAnOldLinkBindNothing(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		for range 3 {
-			s.acts(s.sandbox.Start(-5, token))
+			s.must(s.sandbox.Start(-5, token))
 		}
 		s.run(time.Minute)
 		s.wantLines(-5, inPrivate)
 		time.Sleep(7 * 24 * time.Hour)
-		s.acts(s.sandbox.Start(801, token))
+		s.must(s.sandbox.Start(801, token))
 		s.run(time.Minute)
 		s.wantLines(801, refused)
 		if at := s.chatOf("c-17"); at != "" {
@@ -139,12 +139,12 @@ func TestUP2AGroupAndAnOldLinkBindNothing(t *testing.T) {
 }
 
 func TestUP2ASecondChatTakesOverAndTheFirstIsToldNothing(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		id := s.place("c-17", "A-1")
-		s.acts(s.sandbox.Start(801, s.invite("c-17")))
+		s.must(s.sandbox.Start(801, s.invite("c-17")))
 		s.run(time.Minute)
 		before := len(s.texts(801))
-		s.acts(s.sandbox.Start(803, s.invite("c-17")))
+		s.must(s.sandbox.Start(803, s.invite("c-17")))
 		s.run(time.Minute)
 		s.change(id, orders.Paid)
 		s.run(time.Minute)
@@ -152,7 +152,7 @@ func TestUP2ASecondChatTakesOverAndTheFirstIsToldNothing(t *testing.T) {
 		if n := len(s.texts(801)); n != before {
 			t.Errorf("the first chat reads %q", s.texts(801)[before:])
 		}
-		s.acts(s.sandbox.Write(801, "/orders"))
+		s.must(s.sandbox.Write(801, "/orders"))
 		s.run(time.Minute)
 		if got := s.texts(801)[before]; strings.Contains(got, "A-1") || strings.Contains(got, "Anna") {
 			t.Errorf("the first chat reads %q", got)
@@ -161,13 +161,13 @@ func TestUP2ASecondChatTakesOverAndTheFirstIsToldNothing(t *testing.T) {
 }
 
 func TestUP2GuessingIsThrottled(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
 		for i := range 1000 {
-			s.acts(s.sandbox.Start(666, fmt.Sprint("guess-", i)))
+			s.must(s.sandbox.Start(666, fmt.Sprint("guess-", i)))
 		}
-		s.acts(s.sandbox.Start(666, token))
+		s.must(s.sandbox.Start(666, token))
 		s.run(5 * time.Minute)
 		if n := len(s.texts(666)); n > 7 {
 			t.Errorf("%d answers to somebody who guesses", n)
@@ -176,7 +176,7 @@ func TestUP2GuessingIsThrottled(t *testing.T) {
 			t.Errorf("bound to %q", at)
 		}
 		time.Sleep(time.Hour)
-		s.acts(s.sandbox.Start(666, token))
+		s.must(s.sandbox.Start(666, token))
 		s.run(time.Minute)
 		if at := s.chatOf("c-17"); at != "666" {
 			t.Errorf("an hour later it is bound to %q", at)
@@ -185,10 +185,10 @@ func TestUP2GuessingIsThrottled(t *testing.T) {
 }
 
 func TestTheGreetingSpeaksTheCustomersLanguage(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		s.speaks("ru", "c-17")
-		s.acts(s.sandbox.Start(801, s.invite("c-17")))
+		s.must(s.sandbox.Start(801, s.invite("c-17")))
 		s.run(time.Minute)
 		greeting := s.texts(801)[1]
 		for _, want := range []string{"Здравствуйте, Anna!", "У вас 1 открытый заказ:", "• A-1 — оформлен — 25,00\u00a0€"} {
@@ -200,13 +200,13 @@ func TestTheGreetingSpeaksTheCustomersLanguage(t *testing.T) {
 }
 
 func TestAFamilyWithOneChatSeesAllItsOrders(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		for _, c := range []string{"c-17", "c-18"} {
 			s.place(c, "of "+c)
-			s.acts(s.sandbox.Start(801, s.invite(c)))
+			s.must(s.sandbox.Start(801, s.invite(c)))
 		}
 		s.run(time.Minute)
-		s.acts(s.sandbox.Write(801, "/orders"))
+		s.must(s.sandbox.Write(801, "/orders"))
 		s.run(time.Minute)
 		list := s.texts(801)[len(s.texts(801))-1]
 		if !strings.Contains(list, "of c-17") || !strings.Contains(list, "of c-18") || !strings.Contains(list, "2 open orders") {
@@ -216,10 +216,10 @@ func TestAFamilyWithOneChatSeesAllItsOrders(t *testing.T) {
 }
 
 func TestNoTokenIsKept(t *testing.T) {
-	inStreet(t, func(s *street) {
+	inEnv(t, withCustomers, func(s *env) {
 		s.place("c-17", "A-1")
 		token := s.invite("c-17")
-		s.acts(s.sandbox.Start(801, token))
+		s.must(s.sandbox.Start(801, token))
 		s.run(time.Minute)
 		s.write(func(tx database.Tx) error {
 			for _, query := range []string{

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOB3ASlowServerAndTwoPassesAtOnce(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.limits(func(l *sandbox.Limits) { l.Latency = 2 * time.Second })
 		var ids []int64
 		for i := range int64(100) {
@@ -38,7 +38,7 @@ func TestOB3ASlowServerAndTwoPassesAtOnce(t *testing.T) {
 func TestOB4OrderInsideAChatSurvivesRetriesAndAKill(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		t.Run(fmt.Sprint("kill ", kill), func(t *testing.T) {
-			inTown(t, nil, func(c *town) {
+			inEnv(t, nil, func(c *env) {
 				c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 701, Times: 2, Respond: sandbox.Respond{Status: 500}})
 				var ids []int64
 				for i := range 3 {
@@ -66,7 +66,7 @@ func TestOB4OrderInsideAChatSurvivesRetriesAndAKill(t *testing.T) {
 }
 
 func TestOB5APoisonMessageBlocksNeitherItsChatNorTheQueue(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 711, Times: 2, Respond: sandbox.Respond{
 			Status: 400, Description: "Bad Request: can't parse entities: unclosed start tag at byte offset 3"}})
 		poison := c.queue(711, "poison")
@@ -91,7 +91,7 @@ func TestOB5APoisonMessageBlocksNeitherItsChatNorTheQueue(t *testing.T) {
 }
 
 func TestOB6ALongOutageIsSurvivedInFull(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		var ids []int64
 		for i := range 100 {
 			ids = append(ids, c.queue(int64(600+i%50), fmt.Sprint(i/50)))
@@ -126,7 +126,7 @@ func TestOB7HTMLFromTheGateway(t *testing.T) {
 	long := "<html><body>" + strings.Repeat("gateway ", 2500) + "</body></html>"
 	for _, status := range []int{502, 504, 200} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			inTown(t, nil, func(c *town) {
+			inEnv(t, nil, func(c *env) {
 				times := 2
 				if status != 502 {
 					times = 1 // Telegram may have taken it: there is one more try
@@ -149,7 +149,7 @@ func TestOB7HTMLFromTheGateway(t *testing.T) {
 }
 
 func TestOB10BringingADeadMessageBack(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{ChatID: 740, Respond: sandbox.Respond{Status: 400, Description: "Bad Request: message is too long"}})
 		id := c.queue(740, "x")
 		c.run(time.Second)
@@ -174,7 +174,7 @@ func TestOB10BringingADeadMessageBack(t *testing.T) {
 }
 
 func TestOB10ADeadChatRefusesARetryClearly(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		_ = c.sandbox.Block(741)
 		id := c.queue(741, "x")
 		c.run(time.Second)
@@ -200,7 +200,7 @@ func TestOB10ADeadChatRefusesARetryClearly(t *testing.T) {
 }
 
 func TestOB12TheWakeUpIsNeverLost(t *testing.T) {
-	inTown(t, func(s *settings) { s.batch = 20 }, func(c *town) {
+	inEnv(t, func(s *settings) { s.batch = 20 }, func(c *env) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() {
@@ -242,104 +242,5 @@ func TestOB12TheWakeUpIsNeverLost(t *testing.T) {
 		}
 		cancel()
 		<-ended
-	})
-}
-
-func TestOB13OneHangingRequestHoldsUpNobody(t *testing.T) {
-	inTown(t, nil, func(c *town) {
-		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 721, Respond: sandbox.Respond{Hang: true}})
-		stuck := c.queue(721, "x")
-		var ids []int64
-		for i := range int64(30) {
-			ids = append(ids, c.queue(730+i, "x"))
-		}
-		c.run(5 * time.Second) // and until the hanging call has ended
-		c.wantSent(ids...)
-		for _, m := range c.sandbox.Messages() {
-			if took := m.ReceivedAt.Sub(c.message(ids[0]).CreatedAt); took > 5*time.Second {
-				t.Errorf("chat %d waited %v", m.ChatID, took)
-			}
-		}
-		c.run(10 * time.Minute)
-		if m := c.message(stuck); m.State != outbox.Unsure {
-			t.Errorf("the stuck message is %s", m.State)
-		}
-		for _, call := range c.sends(721) {
-			if took := call.AnsweredAt.Sub(call.ReceivedAt); took > 31*time.Second {
-				t.Errorf("a try took %v", took)
-			}
-		}
-	})
-}
-
-func TestOB15DeliveredButTheAnswerCameTooLate(t *testing.T) {
-	inTown(t, nil, func(c *town) {
-		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 731, Respond: sandbox.Respond{Drop: sandbox.DropAfter}})
-		lost := c.queue(731, "x")
-		next := c.queue(731, "y")
-		for i := range int64(20) {
-			c.queue(800+i, "x")
-		}
-		c.run(10 * time.Minute)
-		for _, id := range []int64{lost, next} {
-			if m := c.message(id); m.State != outbox.Unsure {
-				t.Errorf("message %d is %s", id, m.State)
-			}
-		}
-		c.wantTexts(731, "x", "x", "y", "y")
-	})
-}
-
-func TestOB15SurelyNotDeliveredIsTriedAgainInFull(t *testing.T) {
-	inTown(t, nil, func(c *town) {
-		id := c.queue(732, "x")
-		c.wire.cut.Store(true)
-		c.run(20 * time.Hour)
-		c.wire.cut.Store(false)
-		c.run(2 * time.Minute)
-		c.wantSent(id)
-		c.wantTexts(732, "x")
-	})
-}
-
-// The whole story of the night: pages of a proxy, then answers that are lost although the message
-// was delivered, then silence.
-func TestOneOrderAloneThroughATenHourOutage(t *testing.T) {
-	inTown(t, nil, func(c *town) {
-		c.fault(sandbox.Fault{Duration: 3 * time.Hour, Respond: sandbox.Respond{Status: 502,
-			Body: page("<html>502</html>"), ContentType: "text/html"}})
-		id := c.queue(7900000001, "A-1001 is placed")
-		c.run(3*time.Hour - time.Second)
-		c.fault(sandbox.Fault{Duration: 3 * time.Hour, Respond: sandbox.Respond{Status: 504, Drop: ""}})
-		c.run(3 * time.Hour)
-		c.fault(sandbox.Fault{Duration: 4 * time.Hour, Respond: sandbox.Respond{Hang: true}})
-		c.run(4 * time.Hour)
-		c.sandbox.ClearFaults()
-		c.run(5 * time.Minute)
-		c.wantSent(id)
-		if n := len(c.texts(7900000001)); n < 1 || n > 2 {
-			t.Errorf("the customer has %d copies", n)
-		}
-	})
-}
-
-// The same, when the messages really arrive while their answers are lost, and the outage begins so.
-func TestOneOrderAloneThroughTenHoursOfLostAnswers(t *testing.T) {
-	inTown(t, nil, func(c *town) {
-		c.fault(sandbox.Fault{Duration: 5 * time.Hour, Respond: sandbox.Respond{Drop: sandbox.DropAfter}})
-		id := c.queue(7900000001, "A-1001 is placed")
-		c.run(5 * time.Hour)
-		c.fault(sandbox.Fault{Duration: 5 * time.Hour, Respond: sandbox.Respond{Hang: true}})
-		c.run(5 * time.Hour)
-		c.sandbox.ClearFaults()
-		c.run(5 * time.Minute)
-		// Two messages would have shown an outage, which counts for nobody; one lost answer alone
-		// is the message's own.
-		if m := c.message(id); m.State != outbox.Sent || m.Failures != 1 {
-			t.Errorf("the message is %s with %d counted failures", m.State, m.Failures)
-		}
-		if n := len(c.texts(7900000001)); n != 2 {
-			t.Errorf("the customer has %d copies, want the one of the lost answer and one more", n)
-		}
 	})
 }

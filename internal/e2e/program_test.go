@@ -45,8 +45,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// site is a place where the built program runs: a folder, and a sandbox over loopback.
-type site struct {
+// programEnv is where the built program runs: a folder, and a sandbox over loopback.
+type programEnv struct {
 	t        *testing.T
 	program  string
 	dir      string
@@ -54,7 +54,7 @@ type site struct {
 	settings []string
 }
 
-func newSite(t *testing.T, settings ...string) *site {
+func newProgramEnv(t *testing.T, settings ...string) *programEnv {
 	t.Helper()
 	program, err := build()
 	if err != nil {
@@ -66,15 +66,15 @@ func newSite(t *testing.T, settings ...string) *site {
 		box.Close()
 		server.Close()
 	})
-	return &site{t: t, program: program, dir: t.TempDir(), sandbox: box, settings: append([]string{
+	return &programEnv{t: t, program: program, dir: t.TempDir(), sandbox: box, settings: append([]string{
 		"TELEGRAM_BOT_TOKEN=123:token", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0",
 		"DATABASE_URL=shop.db", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
 	}, settings...)}
 }
 
-func (s *site) database() string { return filepath.Join(s.dir, "shop.db") }
+func (s *programEnv) database() string { return filepath.Join(s.dir, "shop.db") }
 
-func (s *site) command(args ...string) *exec.Cmd {
+func (s *programEnv) command(args ...string) *exec.Cmd {
 	c := exec.Command(s.program, args...) //nolint:gosec // our own program
 	c.Dir, c.Env = s.dir, s.settings
 	return c
@@ -92,7 +92,7 @@ type service struct {
 var apiLine = regexp.MustCompile(`API\s+(http://\S+)`)
 
 // serve starts the service and waits until it says where it is.
-func (s *site) serve(args ...string) *service {
+func (s *programEnv) serve(args ...string) *service {
 	s.t.Helper()
 	c := s.command(append([]string{"serve"}, args...)...)
 	v := &service{t: s.t, process: c, log: &bytes.Buffer{}, ended: make(chan error, 1)}

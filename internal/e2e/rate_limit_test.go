@@ -10,7 +10,7 @@ import (
 )
 
 func TestRL1TheAnnouncedWaitIsHonouredAndCostsNoAttempt(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 501, Times: c.policy.MaxAttempts + 2,
 			Respond: sandbox.Respond{Status: 429, RetryAfter: seconds(3)}})
 		id := c.queue(501, "hello")
@@ -29,7 +29,7 @@ func TestRL1TheAnnouncedWaitIsHonouredAndCostsNoAttempt(t *testing.T) {
 }
 
 func TestRL2AFloodedChatDoesNotStopTheOthers(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 501, Respond: sandbox.Respond{Status: 429, RetryAfter: seconds(8288)}})
 		began := time.Now()
 		flooded := c.queue(501, "late")
@@ -63,7 +63,7 @@ func TestRL2AFloodedChatDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestRL3TheWaitSurvivesAKill(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		c.fault(sandbox.Fault{Method: "sendMessage", ChatID: 501, Times: 1, Respond: sandbox.Respond{Status: 429, RetryAfter: seconds(60)}})
 		began := time.Now()
 		id := c.queue(501, "x")
@@ -79,7 +79,7 @@ func TestRL3TheWaitSurvivesAKill(t *testing.T) {
 }
 
 func TestRL5ABatchLargerThanTheRate(t *testing.T) {
-	inTown(t, func(s *settings) { s.rates.Bot, s.batch = 5, 100 }, func(c *town) {
+	inEnv(t, func(s *settings) { s.rates.Bot, s.batch = 5, 100 }, func(c *env) {
 		began := time.Now()
 		for i := range int64(20) {
 			c.queue(600+i, "x")
@@ -96,7 +96,7 @@ func TestRL5ABatchLargerThanTheRate(t *testing.T) {
 }
 
 func TestRL7OneChatOneMessageASecondInOrder(t *testing.T) {
-	inTown(t, nil, func(c *town) {
+	inEnv(t, nil, func(c *env) {
 		for step := range 6 {
 			c.queue(701, fmt.Sprint("step ", step))
 		}
@@ -132,7 +132,7 @@ func TestNineHundredMessagesWithoutA429(t *testing.T) {
 		"chat by chat": func(i int) int64 { return int64(1000 + i/3) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inTown(t, nil, func(c *town) {
+			inEnv(t, nil, func(c *env) {
 				c.limits(func(l *sandbox.Limits) { l.Latency = 60 * time.Millisecond })
 				for i := range 900 {
 					c.queue(chat(i), fmt.Sprint(i))

@@ -12,7 +12,7 @@ import (
 
 func TestOB11AShutdownKeepsWhatWasSentAndWhatWasNot(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	if err := s.sandbox.SetLimits(sandbox.Limits{Latency: 3 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestOB11AShutdownKeepsWhatWasSentAndWhatWasNot(t *testing.T) {
 
 func TestOB11AServerThatNeverAnswersDoesNotKeepUsFromStopping(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "NOTIFIER_SEND_TIMEOUT=2s", "NOTIFIER_SHUTDOWN_TIMEOUT=4s")
+	s := newProgramEnv(t, "NOTIFIER_SEND_TIMEOUT=2s", "NOTIFIER_SHUTDOWN_TIMEOUT=4s")
 	if _, err := s.sandbox.AddFault(sandbox.Fault{Respond: sandbox.Respond{Hang: true}}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestOB11AServerThatNeverAnswersDoesNotKeepUsFromStopping(t *testing.T) {
 
 func TestOB11ASigtermRightAfterTheStart(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newProgramEnv(t)
 	for range 3 {
 		if err := s.serve().stop(); err != nil {
 			t.Errorf("the service ended with %v", err)
@@ -90,7 +90,7 @@ func TestUP9TheServiceStartsWithoutTelegram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, "NOTIFIER_SEND_TIMEOUT=2s")
+			s := newProgramEnv(t, "NOTIFIER_SEND_TIMEOUT=2s")
 			if _, err := s.sandbox.AddFault(sandbox.Fault{Respond: fault}); err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ for i in range(int(sys.argv[2])):
 func TestAPythonProgramInsertsBesideFiftyClients(t *testing.T) {
 	t.Parallel()
 	const rows, clients = 200, 50
-	s := newSite(t, "NOTIFIER_RATE_BOT=500")
+	s := newProgramEnv(t, "NOTIFIER_RATE_BOT=500")
 	if err := s.sandbox.SetLimits(sandbox.Limits{}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTheExamplesOfTheSQLDoor(t *testing.T) {
 	}{{"Python", "insert.py", python}, {"PHP", "insert.php", php}} {
 		t.Run(language.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t)
+			s := newProgramEnv(t)
 			v := s.serve()
 			example, err := filepath.Abs("../../examples/" + language.script)
 			if err != nil {
@@ -124,7 +124,7 @@ func TestTheOldestSQLiteReadsAndWritesBesideTheService(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Skipf("needs github.com/mattn/go-sqlite3 v2.0.3 and a C library to build it with: %v\n%s", err, out)
 	}
-	s := newSite(t)
+	s := newProgramEnv(t)
 	v := s.serve()
 	out, err := exec.Command(program, s.database()).CombinedOutput() //nolint:gosec // our own program
 	if err != nil || !strings.HasPrefix(string(out), "3.31.") || !strings.Contains(string(out), " ok ") {

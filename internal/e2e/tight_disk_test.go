@@ -40,7 +40,7 @@ func TestSQ6SpaceComesBackOnATightDisk(t *testing.T) {
 	if out, err := exec.Command("unshare", "-rm", "true").CombinedOutput(); err != nil {
 		t.Skipf("needs to mount a disk of its own, which this system does not allow: %v %s", err, out)
 	}
-	s := newSite(t, "NOTIFIER_RETENTION_KEYS=720h")
+	s := newProgramEnv(t, "NOTIFIER_RETENTION_KEYS=720h")
 	s.must("message", "send", "--chat", "7", "--text", "it waits, and stays")
 	db := s.foreign()
 	s.oldRows(db, 10_000, 1500)

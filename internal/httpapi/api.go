@@ -1,7 +1,7 @@
 // Package httpapi owns the HTTP API: its routes, its JSON, what it refuses, and the transaction of
 // each request. A request that changes something is one write; after its commit the sender is woken.
 //
-// It decides nothing about orders or messages: the rooms orders and outbox do, inside the
+// It decides nothing about orders or messages: the packages orders and outbox do, inside the
 // transaction they are handed. The commands of cmd/notifier call [API.Local] in process, so that
 // there is one implementation and one JSON.
 package httpapi
@@ -47,9 +47,6 @@ type Config struct {
 	// Metrics receives what the API counts; Gather is what /metrics shows.
 	Metrics *Metrics
 	Gather  prometheus.Gatherer
-
-	// Patience is how long a request waits for its turn to write.
-	Patience time.Duration
 }
 
 // Problem is something that is wrong with the service, in words for its owner.
@@ -61,10 +58,11 @@ type Problem struct {
 // API is the HTTP API. It serves with [API.ServeHTTP].
 type API struct {
 	Config
-	mux   *http.ServeMux
-	huma  huma.API
-	guard guard
-	ready *readiness
+	mux      *http.ServeMux
+	huma     huma.API
+	guard    guard
+	ready    *readiness
+	patience time.Duration // how long a request waits for its turn to write
 	// webhook takes what Telegram sends; nil: nothing is mounted.
 	webhook http.Handler
 }
@@ -73,14 +71,14 @@ type API struct {
 // mounted before the API serves.
 func (a *API) MountWebhook(h http.Handler) { a.webhook = h }
 
-// defaultPatience is how long a request waits for its turn; whoever is in front may itself wait
+// patience is how long a request waits for its turn; whoever is in front may itself wait
 // for another process's lock, as long as the database allows.
-const defaultPatience = 15 * time.Second
+const patience = 15 * time.Second
 
 // New returns an API.
 func New(c Config) *API {
 	c = c.withDefaults()
-	a := &API{Config: c, mux: http.NewServeMux(), guard: newGuard(c.Key), ready: newReadiness()}
+	a := &API{Config: c, mux: http.NewServeMux(), guard: newGuard(c.Key), ready: newReadiness(), patience: patience}
 	a.huma = newHuma(a.mux, c.Version)
 	a.registerOrders()
 	a.registerMessages()
@@ -116,9 +114,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Gather == nil {
 		c.Gather = prometheus.NewRegistry()
-	}
-	if c.Patience == 0 {
-		c.Patience = defaultPatience
 	}
 	return c
 }

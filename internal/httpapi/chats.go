@@ -19,9 +19,9 @@ func (a *API) registerChats() {
 	}
 	register(a, op("list-chats", http.MethodGet, "/chats", "List chats of which something is remembered"), a.listChats)
 	register(a, op("show-chat", http.MethodGet, "/chats/{chatId}", "Say whether a chat can be written to"), a.showChat)
-	register(a, op("revive-chat", http.MethodPost, "/chats/{chatId}/revive", "Write to a chat again that was dead or doubtful"), a.reviveChat)
+	register(a, op("revive-chat", http.MethodPost, "/chats/{chatId}/revive", "Write to a chat again that was dead or doubtful"), a.onChat(a.Outbox.Revive))
 	register(a, op("revive-chats", http.MethodPost, "/chats/revive", "Write to all chats again that are chosen"), a.reviveChats)
-	register(a, op("release-chat", http.MethodPost, "/chats/{chatId}/release", "Lift a chat's gate"), a.releaseChat)
+	register(a, op("release-chat", http.MethodPost, "/chats/{chatId}/release", "Lift a chat's gate"), a.onChat(a.Outbox.ReleaseGate))
 }
 
 type chatBody struct {
@@ -85,24 +85,16 @@ type actOnChatInput struct {
 	Nothing
 }
 
-func (a *API) reviveChat(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
-	address, err := in.address()
-	if err != nil {
-		return nil, err
+// onChat is the operation that does act, and answers how the chat stands then.
+func (a *API) onChat(act func(database.Tx, time.Time, string) (outbox.Recipient, error)) func(context.Context, *actOnChatInput) (*response[chatBody], error) {
+	return func(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
+		address, err := in.address()
+		if err != nil {
+			return nil, err
+		}
+		return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
+			r, err := act(tx, now, address)
+			return showChat(r), err
+		})
 	}
-	return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
-		r, err := a.Outbox.Revive(tx, now, address)
-		return showChat(r), err
-	})
-}
-
-func (a *API) releaseChat(ctx context.Context, in *actOnChatInput) (*response[chatBody], error) {
-	address, err := in.address()
-	if err != nil {
-		return nil, err
-	}
-	return ok(ctx, a, func(tx database.Tx, now time.Time) (chatBody, error) {
-		r, err := a.Outbox.ReleaseGate(tx, now, address)
-		return showChat(r), err
-	})
 }

@@ -7,12 +7,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"notifier/internal/conditions"
 	"notifier/internal/database"
 	"notifier/internal/outbox"
 )
 
-// Collector are the metrics that are looked up in the database when somebody asks.
-type Collector struct {
+// collector are the metrics that are looked up in the database when somebody asks.
+type collector struct {
 	db     *database.DB
 	outbox *outbox.Outbox
 	now    func() time.Time
@@ -23,12 +24,12 @@ type Collector struct {
 // collectPatience bounds how long a scrape waits for a connection.
 const collectPatience = 5 * time.Second
 
-// NewCollector registers the metrics with r.
-func NewCollector(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now func() time.Time) *Collector {
+// RegisterCollector registers the metrics that are looked up in the database.
+func RegisterCollector(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, now func() time.Time) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("notifier_"+name, help, labels, nil)
 	}
-	c := &Collector{
+	c := &collector{
 		db: db, outbox: o, now: now,
 		messages: desc("messages", "Messages in the outbox.", "state", "reason"),
 		chats:    desc("chats", "Chats of which something is remembered.", "state"),
@@ -38,18 +39,17 @@ func NewCollector(r prometheus.Registerer, db *database.DB, o *outbox.Outbox, no
 		bytes:    desc("database_bytes", "The sizes of the database's files.", "file"),
 	}
 	r.MustRegister(c)
-	return c
 }
 
 // Describe implements prometheus.Collector.
-func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.messages, c.chats, c.oldest, c.gates, c.sender, c.bytes} {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectPatience)
 	defer cancel()
 	now := c.now()
@@ -70,7 +70,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		if bot, chat, err = c.outbox.Gates(tx, now); err != nil {
 			return err
 		}
-		status, err = c.outbox.Status(tx, now)
+		status, err = conditions.Sender(tx, c.db, c.outbox, now)
 		return err
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	c.collectFiles(ch)
 }
 
-func (c *Collector) collectCounts(ch chan<- prometheus.Metric, counts outbox.Counts) {
+func (c *collector) collectCounts(ch chan<- prometheus.Metric, counts outbox.Counts) {
 	for _, key := range stateReasons() {
 		gauge(ch, c.messages, float64(counts.Messages[key]), string(key.State), key.Reason)
 	}
@@ -100,7 +100,7 @@ func (c *Collector) collectCounts(ch chan<- prometheus.Metric, counts outbox.Cou
 	}
 }
 
-func (c *Collector) collectFiles(ch chan<- prometheus.Metric) {
+func (c *collector) collectFiles(ch chan<- prometheus.Metric) {
 	for file, suffix := range map[string]string{"database": "", "wal": "-wal", "shm": "-shm"} {
 		size := 0.0
 		if info, err := os.Stat(c.db.Path() + suffix); err == nil {

@@ -31,7 +31,7 @@ type FieldError struct {
 	Pointer string `json:"pointer"`
 }
 
-// Codes of failures. Those of conflicts about messages are in the room outbox.
+// Codes of failures. Those of conflicts about messages are in the package outbox.
 const (
 	codeInvalidJSON     = "invalid_json"           // 400
 	codeInvalidUnicode  = "invalid_unicode"        // 400

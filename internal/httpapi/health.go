@@ -58,7 +58,7 @@ func (a *API) showReady(ctx context.Context, _ *struct{}) (*readyOutput, error) 
 
 // tryCommit commits something tiny. nothing less shows a full disk or a lock that is held.
 func (a *API) tryCommit() error {
-	ctx, cancel := context.WithTimeout(context.Background(), a.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), a.patience)
 	defer cancel()
 	return a.DB.Write(ctx, func(tx database.Tx) error { return idempotency.Try(tx, a.Now()) })
 }

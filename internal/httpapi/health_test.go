@@ -57,7 +57,8 @@ func TestSE5ReadinessIsHonest(t *testing.T) {
 
 // Field case OB-16: a request that does not get its turn is told to come again, and leaves nothing.
 func TestOB16ALockedDatabaseIs503(t *testing.T) {
-	s := open(t, func(c *httpapi.Config) { c.Patience = 20 * time.Millisecond })
+	s := open(t)
+	s.api.HurryWrites(20 * time.Millisecond)
 	release := s.hold()
 	r := s.post("/orders", anOrder, "Idempotency-Key: k").refused(http.StatusServiceUnavailable, "storage_unavailable", "")
 	if r.header.Get("Retry-After") == "" {

@@ -11,7 +11,7 @@ import (
 	"notifier/internal/outbox"
 )
 
-// Metrics are what is counted while it happens. What can be looked up is in [Collector].
+// Metrics are what is counted while it happens. What can be looked up is in collector.go.
 type Metrics struct {
 	enqueued *prometheus.CounterVec
 	attempts *prometheus.CounterVec

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"notifier/internal/conditions"
 	"notifier/internal/database"
 	"notifier/internal/outbox"
 )
@@ -48,7 +49,7 @@ func (a *API) showSender(ctx context.Context, _ *struct{}) (*output[senderBody],
 }
 
 func (a *API) senderStatus(tx database.Tx, now time.Time) (senderBody, error) {
-	s, err := a.Outbox.Status(tx, now)
+	s, err := conditions.Sender(tx, a.DB, a.Outbox, now)
 	if err != nil {
 		return senderBody{}, err
 	}

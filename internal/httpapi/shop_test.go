@@ -66,7 +66,7 @@ func openAt(t *testing.T, path string, change ...func(*httpapi.Config)) *shop {
 			return nil
 		},
 	}
-	httpapi.NewCollector(registry, db, s.box, c.Now)
+	httpapi.RegisterCollector(registry, db, s.box, c.Now)
 	for _, f := range change {
 		f(&c)
 	}

@@ -28,7 +28,7 @@ func (e *storageError) Unwrap() error { return e.err }
 // write runs fn in the transaction of a request. When it returns nil, the commit is on disk and
 // the sender has been woken.
 func (a *API) write(ctx context.Context, fn func(tx database.Tx, now time.Time) error) error {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
 	var refused error
 	err := a.DB.Write(ctx, func(tx database.Tx) error {
@@ -47,7 +47,7 @@ func (a *API) write(ctx context.Context, fn func(tx database.Tx, now time.Time) 
 
 // read runs fn in a transaction that sees one state of the database.
 func (a *API) read(ctx context.Context, fn func(tx database.Tx, now time.Time) error) error {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
 	var refused error
 	err := a.DB.Read(ctx, func(tx database.Tx) error {

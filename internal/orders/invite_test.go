@@ -45,7 +45,7 @@ func (s *shop) wantRedeemed(token string, chat int64, at time.Time, customer str
 
 func (s *shop) wantLinked(customer, chat string) {
 	s.t.Helper()
-	if got := s.shelf.links[orders.Recipient(customer)]; got != chat {
+	if got := s.outbox.links[orders.Recipient(customer)]; got != chat {
 		s.t.Errorf("customer %s has the chat %q, want %q", customer, got, chat)
 	}
 }
@@ -95,8 +95,8 @@ func TestUP2ATokenBindsOnce(t *testing.T) {
 	s.wantRedeemed(token, 802, now, "", orders.RedeemedNot)
 	s.wantLinked("c-17", "801")
 	s.wantRedeemed(token, 801, now.Add(30*24*time.Hour), "c-17", orders.RedeemedBefore)
-	if s.shelf.linked != 1 {
-		t.Errorf("linked %d times", s.shelf.linked)
+	if s.outbox.linked != 1 {
+		t.Errorf("linked %d times", s.outbox.linked)
 	}
 
 	// A second chat takes the customer over, and the first can not press itself back.

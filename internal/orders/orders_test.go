@@ -18,15 +18,15 @@ import (
 
 var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// shelf is an outbox that only keeps what it is given.
-type shelf struct {
+// fakeOutbox is an outbox that only keeps what it is given.
+type fakeOutbox struct {
 	messages []outbox.NewMessage
 	links    map[string]string
 	linked   int // how often Link was called
 	full     error
 }
 
-func (s *shelf) Enqueue(_ database.Tx, _ time.Time, m outbox.NewMessage) (outbox.Message, error) {
+func (s *fakeOutbox) Enqueue(_ database.Tx, _ time.Time, m outbox.NewMessage) (outbox.Message, error) {
 	if s.full != nil {
 		return outbox.Message{}, s.full
 	}
@@ -34,13 +34,13 @@ func (s *shelf) Enqueue(_ database.Tx, _ time.Time, m outbox.NewMessage) (outbox
 	return outbox.Message{ID: int64(len(s.messages)), Recipient: m.Recipient, Type: m.Type, State: outbox.Pending}, nil
 }
 
-func (s *shelf) Link(_ database.Tx, _ time.Time, alias, target string) error {
+func (s *fakeOutbox) Link(_ database.Tx, _ time.Time, alias, target string) error {
 	s.linked++
 	s.links[alias] = target
 	return nil
 }
 
-func (s *shelf) Resolve(_ database.Tx, recipient string) (string, error) {
+func (s *fakeOutbox) Resolve(_ database.Tx, recipient string) (string, error) {
 	if target, ok := s.links[recipient]; ok {
 		return target, nil
 	}
@@ -50,9 +50,9 @@ func (s *shelf) Resolve(_ database.Tx, recipient string) (string, error) {
 	return recipient, nil
 }
 
-func (s *shelf) Erase(database.Tx, time.Time, string) (int, error) { return len(s.messages), nil }
+func (s *fakeOutbox) Erase(database.Tx, time.Time, string) (int, error) { return len(s.messages), nil }
 
-func (s *shelf) types() []string {
+func (s *fakeOutbox) types() []string {
 	var types []string
 	for _, m := range s.messages {
 		types = append(types, m.Type)
@@ -61,10 +61,10 @@ func (s *shelf) types() []string {
 }
 
 type shop struct {
-	t     *testing.T
-	db    *database.DB
-	shelf *shelf
-	book  *orders.Book
+	t      *testing.T
+	db     *database.DB
+	outbox *fakeOutbox
+	book   *orders.Book
 }
 
 func open(t *testing.T, staffChat int64) *shop {
@@ -74,7 +74,7 @@ func open(t *testing.T, staffChat int64) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s := &shelf{links: map[string]string{}}
+	s := &fakeOutbox{links: map[string]string{}}
 	return &shop{t, db, s, orders.New(s, staffChat)}
 }
 
@@ -141,7 +141,7 @@ func TestPlaceStoresTheOrderAndTellsCustomerAndStaff(t *testing.T) {
 		{Recipient: "customer:c-17", Type: "OrderPlaced", Payload: payload, Subject: "order:1", CollapseKey: "order:1"},
 		{Recipient: "-1001", Type: "StaffOrderPlaced", Payload: staff, Subject: "order:1"},
 	}
-	if diff := cmp.Diff(want, s.shelf.messages); diff != "" {
+	if diff := cmp.Diff(want, s.outbox.messages); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }
@@ -157,8 +157,8 @@ func TestPlaceRefusesANumberThatExists(t *testing.T) {
 	if !errors.As(err, &exists) || exists.OrderID != first.ID {
 		t.Fatalf("error is %v, want one that names order %d", err, first.ID)
 	}
-	if len(s.shelf.messages) != 1 {
-		t.Errorf("%d messages, want the first order's only", len(s.shelf.messages))
+	if len(s.outbox.messages) != 1 {
+		t.Errorf("%d messages, want the first order's only", len(s.outbox.messages))
 	}
 	for range 2 { // without a number there is nothing to repeat
 		if _, _, err := s.place(tea("")); err != nil {
@@ -182,8 +182,8 @@ func TestPlaceRefusesWhatIsNoCurrency(t *testing.T) {
 // Without its message there is no order.
 func TestPlaceWithoutRoomForItsMessageLeavesNothing(t *testing.T) {
 	s := open(t, 0)
-	s.shelf.full = errors.New("no space left")
-	if _, _, err := s.place(tea("A-1")); !errors.Is(err, s.shelf.full) {
+	s.outbox.full = errors.New("no space left")
+	if _, _, err := s.place(tea("A-1")); !errors.Is(err, s.outbox.full) {
 		t.Fatalf("error is %v", err)
 	}
 	if _, err := s.read(1); !errors.Is(err, orders.ErrNotFound) {
@@ -206,7 +206,7 @@ func TestCustomersAreRememberedAndTheirNewsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, m := range s.shelf.messages {
+	for _, m := range s.outbox.messages {
 		p, ok := m.Payload.(orders.Payload)
 		if !ok {
 			t.Fatalf("payload is %T", m.Payload)
@@ -230,9 +230,9 @@ func TestAChatBindsTheCustomerOnce(t *testing.T) {
 		if _, _, err := s.place(n); err != nil {
 			t.Fatal(err)
 		}
-		if s.shelf.linked != step.links || s.shelf.links["customer:c-17"] != step.target {
+		if s.outbox.linked != step.links || s.outbox.links["customer:c-17"] != step.target {
 			t.Errorf("after chat %d: %d links, chat %s; want %d and %s", step.chat,
-				s.shelf.linked, s.shelf.links["customer:c-17"], step.links, step.target)
+				s.outbox.linked, s.outbox.links["customer:c-17"], step.links, step.target)
 		}
 	}
 }

@@ -1,5 +1,8 @@
 package orders
 
+// MaxListed is how many open orders a reply lists.
+const MaxListed = 10
+
 // ReplyPayload is the stored body of every reply.
 type ReplyPayload struct {
 	Locale       string `json:"locale,omitempty"`

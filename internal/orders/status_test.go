@@ -27,7 +27,7 @@ func TestEveryPairOfStatuses(t *testing.T) {
 	for _, from := range orders.Statuses() {
 		for i, to := range orders.Statuses() {
 			id := orderIn(t, s, from)
-			before := len(s.shelf.messages)
+			before := len(s.outbox.messages)
 			_, changed, err := s.change(id, orders.Change{Status: to})
 			var conflict *orders.StatusError
 			got := "no"
@@ -42,7 +42,7 @@ func TestEveryPairOfStatuses(t *testing.T) {
 			if want := strings.Fields(allowed[from])[i]; got != want {
 				t.Errorf("%s to %s: %s, want %s", from, to, got, want)
 			}
-			if told := len(s.shelf.messages) - before; (told == 1) != (got == "yes") {
+			if told := len(s.outbox.messages) - before; (told == 1) != (got == "yes") {
 				t.Errorf("%s to %s: %s, with %d messages", from, to, got, told)
 			}
 		}
@@ -89,7 +89,7 @@ func TestID6RepeatedAndLateStatusChanges(t *testing.T) {
 		}
 	}
 	want := []string{"OrderPlaced", "OrderPaid", "OrderShipped", "OrderDelivered"}
-	if diff := cmp.Diff(want, s.shelf.types()); diff != "" {
+	if diff := cmp.Diff(want, s.outbox.types()); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }
@@ -118,7 +118,7 @@ func TestNewsAboutTheSameStatusIsToldOnce(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, m := range s.shelf.messages[1:] {
+	for _, m := range s.outbox.messages[1:] {
 		p, ok := m.Payload.(orders.Payload)
 		if !ok {
 			t.Fatalf("payload is %T", m.Payload)

@@ -7,9 +7,9 @@ import (
 	"notifier/internal/outbox"
 )
 
-// Classify judges one call by its facts. It is a pure function: the first row of the table that
+// classify judges one call by its facts. It is a pure function: the first row of the table that
 // fits decides, and the last row fits everything.
-func Classify(f Facts) outbox.Answer {
+func classify(f Facts) outbox.Answer {
 	r := read(f)
 	for _, row := range table {
 		if row.fits(r) {

@@ -124,7 +124,7 @@ func TestClassifyVerdicts(t *testing.T) {
 		{"words of a doubt in a 500", no(500, "chat not found"), outbox.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if a := Classify(c.f); a.Verdict != c.want {
+			if a := classify(c.f); a.Verdict != c.want {
 				t.Errorf("got %s (%s), want %s", a.Verdict, a.Detail, c.want)
 			}
 		})
@@ -170,7 +170,7 @@ func TestClassifyWhole(t *testing.T) {
 			outbox.Answer{Verdict: outbox.Rejected, Detail: "413 Request Entity Too Large", Answered: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, Classify(c.f)); diff != "" {
+			if diff := cmp.Diff(c.want, classify(c.f)); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
@@ -187,7 +187,7 @@ func TestDetailIsShortAndClean(t *testing.T) {
 		{Written: true, Failure: strings.Repeat("x", 900)},
 		got(400, "{\"ok\":false,\"description\":\"\xff\xfe\"}"),
 	} {
-		d := Classify(f).Detail
+		d := classify(f).Detail
 		if utf8.RuneCountInString(d) > maxDetail || !utf8.ValidString(d) || strings.ContainsAny(d, "\n\x00\u2028<") || strings.Contains(d, token) {
 			t.Errorf("%q", d)
 		}
@@ -202,7 +202,7 @@ var verdicts = map[outbox.Verdict]bool{
 
 // checkAnswer holds whatever the facts were.
 func checkAnswer(f Facts) string {
-	a := Classify(f)
+	a := classify(f)
 	switch {
 	case !verdicts[a.Verdict]:
 		return "unknown verdict " + string(a.Verdict)
@@ -273,7 +273,7 @@ func TestIdentityIsNoSignOfLifeWhenTheTokenIsRefused(t *testing.T) {
 		{got(429, page), false, false},
 		{Facts{}, false, false},
 	} {
-		a := Classify(c.f)
+		a := classify(c.f)
 		if a.Answered != c.answered || asIdentity(a).Answered != c.identity {
 			t.Errorf("%+v: answered %v, as an identity %v", c.f, a.Answered, asIdentity(a).Answered)
 		}

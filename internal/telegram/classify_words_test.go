@@ -19,7 +19,7 @@ func TestClassifyDoubts(t *testing.T) {
 	} {
 		for _, words := range strings.Split(list, "|") {
 			for _, form := range []string{words, strings.ToUpper(words), strings.ToLower(words), "Bad Request: " + words + "_10 to you"} {
-				a := Classify(no(400, form))
+				a := classify(no(400, form))
 				if a.Verdict != outbox.ChatDoubtful || a.Reason != reason {
 					t.Errorf("%q: got %s/%s, want %s", form, a.Verdict, a.Reason, reason)
 				}
@@ -42,7 +42,7 @@ func TestClassifyDeaths(t *testing.T) {
 		"Forbidden: the group chat was deleted":                  outbox.RecipientOther,
 		"":                                                       outbox.RecipientOther,
 	} {
-		if a := Classify(no(403, words)); a.Verdict != outbox.ChatDead || a.Reason != want {
+		if a := classify(no(403, words)); a.Verdict != outbox.ChatDead || a.Reason != want {
 			t.Errorf("%q: got %s/%s, want %s", words, a.Verdict, a.Reason, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestClassifyWaits(t *testing.T) {
 			}
 			f := got(429, body)
 			f.RetryAfter, f.Date = c.header, date
-			if a := Classify(f); a.Verdict != outbox.Wait || a.Wait != c.want {
+			if a := classify(f); a.Verdict != outbox.Wait || a.Wait != c.want {
 				t.Errorf("got %s %v, want %v", a.Verdict, a.Wait, c.want)
 			}
 		})

@@ -156,7 +156,7 @@ func (c *Client) judge(x *exchange, used *key) (outbox.Answer, Facts) {
 	if !reached {
 		return outbox.Answer{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
 	}
-	answer := Classify(facts)
+	answer := classify(facts)
 	answer.Detail = used.token.Scrub(answer.Detail)
 	if answer.Verdict == outbox.BotStopped {
 		c.credentials.refused(used)

@@ -8,18 +8,18 @@ import (
 	"notifier/internal/secret"
 )
 
-// AllowedUpdates are the kinds of updates that are asked for. They are always named: left out, the
+// allowedUpdates are the kinds of updates that are asked for. They are always named: left out, the
 // setting of whoever asked last would stay, and an empty list leaves out none of the kinds that
 // nobody here reads (https://core.telegram.org/bots/api#getupdates).
-func AllowedUpdates() []string { return []string{"message", "callback_query", "my_chat_member"} }
+func allowedUpdates() []string { return []string{"message", "callback_query", "my_chat_member"} }
 
 const (
 	// MaxUpdates is how many updates one call returns at most
 	// (https://core.telegram.org/bots/api#getupdates).
 	MaxUpdates = 100
-	// MaxPoll is how long Telegram waits for the first of them at most (telegram-bot-api/Client.cpp
+	// maxPoll is how long Telegram waits for the first of them at most (telegram-bot-api/Client.cpp
 	// of github.com/tdlib/telegram-bot-api).
-	MaxPoll = 50 * time.Second
+	maxPoll = 50 * time.Second
 
 	// maxUpdatesBody is how much of an answer of getUpdates is read: a hundred updates with the
 	// longest texts and a reply in each are some 4 MB.
@@ -31,12 +31,12 @@ const (
 // GetUpdates asks for the updates from an id on, confirms those before it, and waits so long for
 // the first. An offset of 0 confirms nothing and returns what is not confirmed.
 func (c *Client) GetUpdates(ctx context.Context, offset int64, limit int, wait time.Duration) Reply {
-	wait = min(wait, MaxPoll)
+	wait = min(wait, maxPoll)
 	return c.Call(ctx, Request{
 		Method: "getUpdates",
 		Params: map[string]any{
 			"offset": offset, "limit": limit, "timeout": int(wait / time.Second),
-			"allowed_updates": AllowedUpdates(),
+			"allowed_updates": allowedUpdates(),
 		},
 		Timeout: wait + slack, MaxBody: maxUpdatesBody,
 	})
@@ -52,7 +52,7 @@ func (c *Client) DeleteWebhook(ctx context.Context) Reply {
 func (c *Client) SetWebhook(ctx context.Context, address string, proof secret.Value) Reply {
 	return c.Call(ctx, Request{Method: "setWebhook", Params: map[string]any{
 		"url": address, "secret_token": proof.Reveal(),
-		"allowed_updates": AllowedUpdates(), "drop_pending_updates": false,
+		"allowed_updates": allowedUpdates(), "drop_pending_updates": false,
 	}})
 }
 

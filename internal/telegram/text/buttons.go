@@ -20,8 +20,8 @@ const (
 	maxButtonURL = 2048
 )
 
-// CheckButtons says with a *Error why Telegram would refuse these buttons.
-func CheckButtons(buttons []Button) error {
+// checkButtons says with a *Error why Telegram would refuse these buttons.
+func checkButtons(buttons []Button) error {
 	if len(buttons) > maxButtons {
 		return rejected(fmt.Sprintf("more than %d buttons", maxButtons))
 	}

@@ -2,10 +2,10 @@ package text
 
 // Reasons of an Error. They are among the reasons a message can be dead for.
 const (
-	// Rejected: Telegram would refuse this text.
-	Rejected = "rejected"
-	// TemplateError: the text cannot be made from this payload.
-	TemplateError = "template_error"
+	// reasonRejected: Telegram would refuse this text.
+	reasonRejected = "rejected"
+	// reasonTemplateError: the text cannot be made from this payload.
+	reasonTemplateError = "template_error"
 )
 
 // Error says why a message has no text that could be sent. It never holds any of the message.
@@ -17,7 +17,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.reason + ": " + e.detail }
 
-// Reason is Rejected or TemplateError.
+// Reason is why the message ends: a word that is stored.
 func (e *Error) Reason() string { return e.reason }
 
 // Pointer is the JSON pointer of the field that is wrong, from the message, such as /payload/locale;
@@ -27,5 +27,5 @@ func (e *Error) Pointer() string { return e.pointer }
 // Detail is for people.
 func (e *Error) Detail() string { return e.detail }
 
-func rejected(detail string) *Error      { return &Error{reason: Rejected, detail: detail} }
-func templateError(detail string) *Error { return &Error{reason: TemplateError, detail: detail} }
+func rejected(detail string) *Error      { return &Error{reason: reasonRejected, detail: detail} }
+func templateError(detail string) *Error { return &Error{reason: reasonTemplateError, detail: detail} }

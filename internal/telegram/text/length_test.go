@@ -105,45 +105,42 @@ func TestOwnText(t *testing.T) {
 		{map[string]any{"text": "Welcome!"}, "", "Welcome!"},
 		{map[string]any{"text": "<b>no tag</b> &amp;"}, "", "<b>no tag</b> &amp;"},
 		{map[string]any{"html": "<b>bold</b> &lt;3 &amp; more"}, "", "bold <3 & more"},
-		{map[string]any{"html": "<b>bold"}, Rejected, ""},
-		{map[string]any{"html": "1 < 2"}, Rejected, ""},
+		{map[string]any{"html": "<b>bold"}, reasonRejected, ""},
+		{map[string]any{"html": "1 < 2"}, reasonRejected, ""},
 		{map[string]any{"text": ascii}, "", ascii},
-		{map[string]any{"text": ascii + "a"}, Rejected, ""},
+		{map[string]any{"text": ascii + "a"}, reasonRejected, ""},
 		{map[string]any{"text": strings.Repeat("ж", maxUnits)}, "", strings.Repeat("ж", maxUnits)},
 		{map[string]any{"text": strings.Repeat("🎩", 2048)}, "", strings.Repeat("🎩", 2048)},
-		{map[string]any{"text": strings.Repeat("🎩", 2100)}, Rejected, ""},
+		{map[string]any{"text": strings.Repeat("🎩", 2100)}, reasonRejected, ""},
 		{map[string]any{"text": strings.Repeat("&", maxUnits)}, "", strings.Repeat("&", maxUnits)},
 		{map[string]any{"html": "<b>" + ascii + "</b>"}, "", ascii},
-		{map[string]any{"html": "<b>" + ascii + "</b>a"}, Rejected, ""},
-		{map[string]any{"html": strings.Repeat("<b></b>", 5000) + "a"}, Rejected, ""},
-		{map[string]any{"text": ""}, Rejected, ""},
-		{map[string]any{"text": " \n\t\u200b\u00a0\u2800\ufeff"}, Rejected, ""},
-		{map[string]any{"html": "<b> </b>"}, Rejected, ""},
-		{map[string]any{"html": "&#8203;"}, Rejected, ""},
-		{map[string]any{}, TemplateError, ""},
-		{map[string]any{"text": "hush", "html": "hush"}, TemplateError, ""},
-		{map[string]any{"text": 5}, TemplateError, ""},
-		{map[string]any{"text": "hush", "buttons": "hush"}, TemplateError, ""},
+		{map[string]any{"html": "<b>" + ascii + "</b>a"}, reasonRejected, ""},
+		{map[string]any{"html": strings.Repeat("<b></b>", 5000) + "a"}, reasonRejected, ""},
+		{map[string]any{"text": ""}, reasonRejected, ""},
+		{map[string]any{"text": " \n\t\u200b\u00a0\u2800\ufeff"}, reasonRejected, ""},
+		{map[string]any{"html": "<b> </b>"}, reasonRejected, ""},
+		{map[string]any{"html": "&#8203;"}, reasonRejected, ""},
+		{map[string]any{}, reasonTemplateError, ""},
+		{map[string]any{"text": "hush", "html": "hush"}, reasonTemplateError, ""},
+		{map[string]any{"text": 5}, reasonTemplateError, ""},
+		{map[string]any{"text": "hush", "buttons": "hush"}, reasonTemplateError, ""},
 		{map[string]any{"text": "x", "locale": "ru", "unknown": 1}, "", "x"},
-		{json.RawMessage(`{"text":"a\ud800b"}`), TemplateError, ""},
-		{json.RawMessage(`{"text":null}`), TemplateError, ""},
+		{json.RawMessage(`{"text":"a\ud800b"}`), reasonTemplateError, ""},
+		{json.RawMessage(`{"text":null}`), reasonTemplateError, ""},
 	} {
 		payload := encode(t, c.payload)
 		if c.reason != "" {
-			refused(t, newRenderer(t).Check(orders.TypeText, payload), c.reason)
+			refused(t, newRenderer(t).check(orders.TypeText, payload), c.reason)
 			continue
 		}
 		if got := render(t, orders.TypeText, payload); got.Plain != c.plain {
 			t.Errorf("%.80s: got %.80q", payload, got.Plain)
 		}
 	}
-	if CheckPlain("x") != nil || CheckHTML("<i>x</i>") != nil {
-		t.Error("a good text is refused")
+	for _, broken := range []func(string, []Button) (Text, error){fromPlain, fromHTML} { // JSON cannot hold it
+		_, err := broken("\xff", nil)
+		refused(t, err, reasonRejected)
 	}
-	refused(t, CheckPlain(" "), Rejected)
-	refused(t, CheckPlain("\xff"), Rejected)
-	refused(t, CheckHTML("<hush>"), Rejected)
-	refused(t, CheckHTML("\xff"), Rejected)
 }
 
 func TestButtons(t *testing.T) {
@@ -152,15 +149,15 @@ func TestButtons(t *testing.T) {
 		t.Errorf("got %+v", made.Buttons)
 	}
 	for _, good := range []string{"http://shop.example", "HTTPS://shop.example/ж", "https://1.2.3.4:8080/", "http://[::1]/", "tg://resolve?domain=shop"} {
-		if err := CheckButtons([]Button{{"x", good}}); err != nil {
+		if err := checkButtons([]Button{{"x", good}}); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
 	for _, bad := range []string{"", "hush", "/path", "shop.example", "http://localhost/", "ftp://shop.example", "javascript:alert(1)", "mailto:a@b.example", "https://", "http://a.b/ c", "tg:", "https://shop.example/" + strings.Repeat("x", 3000), "http://a.b:port/"} {
-		refused(t, CheckButtons([]Button{{"x", bad}}), Rejected)
+		refused(t, checkButtons([]Button{{"x", bad}}), reasonRejected)
 	}
-	refused(t, CheckButtons([]Button{{" ", "https://shop.example"}}), Rejected)
-	refused(t, CheckButtons(make([]Button, 101)), Rejected)
+	refused(t, checkButtons([]Button{{" ", "https://shop.example"}}), reasonRejected)
+	refused(t, checkButtons(make([]Button, 101)), reasonRejected)
 	_, err := newRenderer(t).Render(orders.TypeText, json.RawMessage(`{"text":"x","buttons":[{"text":"x","url":"hush"}]}`))
-	refused(t, err, Rejected)
+	refused(t, err, reasonRejected)
 }

@@ -57,7 +57,7 @@ func TestVisibleRefuses(t *testing.T) {
 			t.Errorf("%s: taken as %q", source, got)
 			continue
 		}
-		refused(t, err, Rejected)
+		refused(t, err, reasonRejected)
 	}
 }
 

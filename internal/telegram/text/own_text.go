@@ -26,25 +26,13 @@ func renderText(payload json.RawMessage) (Text, error) {
 	if own.Text == nil && own.HTML == nil {
 		return Text{}, templateError("the payload has neither text nor html")
 	}
-	if err := CheckButtons(own.Buttons); err != nil {
+	if err := checkButtons(own.Buttons); err != nil {
 		return Text{}, err
 	}
 	if own.HTML != nil {
 		return fromHTML(*own.HTML, own.Buttons)
 	}
 	return fromPlain(*own.Text, own.Buttons)
-}
-
-// CheckPlain says with a *Error why Telegram would refuse this plain text.
-func CheckPlain(plain string) error {
-	_, err := fromPlain(plain, nil)
-	return err
-}
-
-// CheckHTML says with a *Error why Telegram would refuse this text in its HTML.
-func CheckHTML(source string) error {
-	_, err := fromHTML(source, nil)
-	return err
 }
 
 func fromPlain(plain string, buttons []Button) (Text, error) {

@@ -9,7 +9,7 @@ import (
 func functions(language string) template.FuncMap {
 	form := pluralForm[language]
 	if form == nil {
-		form = pluralForm[DefaultLocale]
+		form = pluralForm[defaultLocale]
 	}
 	return template.FuncMap{
 		// plural picks the form of a word that goes with a number: {{plural .More "order" "orders"}}.

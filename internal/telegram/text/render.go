@@ -10,8 +10,8 @@ import (
 	"notifier/internal/orders"
 )
 
-// DefaultLocale is the locale of messages that name none.
-const DefaultLocale = "en"
+// defaultLocale is the locale of messages that name none.
+const defaultLocale = "en"
 
 // Text is a message as it is sent.
 type Text struct {
@@ -45,7 +45,7 @@ func New(o Options) (*Renderer, error) {
 	}
 	r := &Renderer{catalog: c, locale: o.Locale}
 	if r.locale == "" {
-		r.locale = DefaultLocale
+		r.locale = defaultLocale
 	}
 	home := c[language(r.locale)]
 	if home == nil {
@@ -72,8 +72,8 @@ func (r *Renderer) Render(messageType string, payload json.RawMessage) (Text, er
 	return Text{}, templateError("there is no template for this type")
 }
 
-// Check says with a *Error why a message could not be sent, as Render would.
-func (r *Renderer) Check(messageType string, payload json.RawMessage) error {
+// check says with a *Error why a message could not be sent, as Render would.
+func (r *Renderer) check(messageType string, payload json.RawMessage) error {
 	_, err := r.Render(messageType, payload)
 	return err
 }

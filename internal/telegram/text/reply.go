@@ -20,9 +20,8 @@ type replyView struct {
 type orderLine struct{ Order, Status, Total string }
 
 const (
-	// maxLines orders are listed at most, and maxValue UTF-16 code units of each value from outside
-	// are shown, of a status maxStatus: so any reply fits into a message.
-	maxLines  = 10
+	// maxValue UTF-16 code units of each value from outside are shown, of a status maxStatus: so any
+	// reply, with orders.MaxListed lines, fits into a message.
 	maxValue  = 200
 	maxStatus = 20
 )
@@ -53,7 +52,7 @@ func newReplyView(p orders.ReplyPayload, m money) replyView {
 		Stopped:  p.Stopped,
 		Open:     max(p.OpenOrders, int64(len(p.Orders))),
 	}
-	for _, o := range p.Orders[:min(maxLines, len(p.Orders))] {
+	for _, o := range p.Orders[:min(orders.MaxListed, len(p.Orders))] {
 		l := orderLine{
 			Order:  "#" + strconv.FormatInt(o.OrderID, 10),
 			Status: line(o.Status, maxStatus),

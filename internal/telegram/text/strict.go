@@ -15,7 +15,7 @@ import (
 	"notifier/internal/orders"
 )
 
-// CheckNew is Check for a message that its writer can still mend: what Render leaves alone or makes
+// CheckNew is check for a message that its writer can still mend: what Render leaves alone or makes
 // do with – a field that nobody reads, a language or a currency that is none – is refused too. Its
 // error is a *Error that names the field.
 func (r *Renderer) CheckNew(messageType string, payload json.RawMessage) error {
@@ -32,7 +32,7 @@ func (r *Renderer) CheckNew(messageType string, payload json.RawMessage) error {
 	if e := checkShape(tree, shape, "/payload"); e != nil {
 		return e
 	}
-	return r.Check(messageType, payload)
+	return r.check(messageType, payload)
 }
 
 // shapeOf is the struct that a payload of this type is read into.

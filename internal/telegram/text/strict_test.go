@@ -45,7 +45,7 @@ func TestCheckNewNamesTheField(t *testing.T) {
 			t.Errorf("%s: %v", messageType, err)
 		}
 	}
-	if err := r.Check("OrderPaid", json.RawMessage(`{"number":"A-1","locale":"!!","currency":"zz","foo":1}`)); err != nil {
+	if err := r.check("OrderPaid", json.RawMessage(`{"number":"A-1","locale":"!!","currency":"zz","foo":1}`)); err != nil {
 		t.Errorf("a row of another program: %v", err)
 	}
 }

@@ -29,9 +29,6 @@ var (
 	replyTypes = orders.ReplyTypes()
 )
 
-// Types are the message types that can be rendered.
-func Types() []string { return append([]string{orders.TypeText}, templateTypes()...) }
-
 // templateTypes are the types that have a template.
 func templateTypes() []string { return slices.Concat(orderTypes, replyTypes) }
 

@@ -28,9 +28,9 @@ const (
 	maxFailed = 1000
 )
 
-// ErrNoID says that something came in the place of an update that has no id. It can neither be
+// errNoID says that something came in the place of an update that has no id. It can neither be
 // remembered nor confirmed.
-var ErrNoID = errors.New("an update without an update_id")
+var errNoID = errors.New("an update without an update_id")
 
 // InboxOptions are what an Inbox needs.
 type InboxOptions struct {
@@ -70,14 +70,14 @@ func NewInbox(o InboxOptions) *Inbox {
 // Close waits for answers to buttons that are under way. Nothing may be received any more.
 func (in *Inbox) Close() { in.callbacks.wait() }
 
-// Receive stores an update and its effect, unless it was received before. When it returns nil, both
+// receive stores an update and its effect, unless it was received before. When it returns nil, both
 // are on disk and Telegram may be told so. Its error is ErrNoID, or comes from the database: then
 // the update must come again. fresh says that it is no repetition.
-func (in *Inbox) Receive(ctx context.Context, raw json.RawMessage) (fresh bool, err error) {
+func (in *Inbox) receive(ctx context.Context, raw json.RawMessage) (fresh bool, err error) {
 	id, ok := updateID(raw)
 	if !ok {
 		in.Received(Unreadable)
-		return false, ErrNoID
+		return false, errNoID
 	}
 	a := in.read(raw)
 	fresh, err = in.store(ctx, id, a)

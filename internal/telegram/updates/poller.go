@@ -141,8 +141,8 @@ func (p *Poller) prepare(ctx context.Context) *telegram.Reply {
 func (p *Poller) take(ctx context.Context, list []json.RawMessage) time.Duration {
 	known, moved := 0, false
 	for _, raw := range list {
-		fresh, err := p.Inbox.Receive(ctx, raw)
-		if errors.Is(err, ErrNoID) {
+		fresh, err := p.Inbox.receive(ctx, raw)
+		if errors.Is(err, errNoID) {
 			p.Log.Error("an update has no id and is passed over")
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SetUp tells Telegram to send the updates to the webhook. Those that wait are kept.
-func (h *Webhook) SetUp(ctx context.Context) error {
+// setUp tells Telegram to send the updates to the webhook. Those that wait are kept.
+func (h *Webhook) setUp(ctx context.Context) error {
 	if h.Client.Username() == "" { // a command may name the bot
 		h.Client.Identify(ctx)
 	}
@@ -24,7 +24,7 @@ func (h *Webhook) SetUp(ctx context.Context) error {
 // Run sets the webhook, trying until it is set or ctx ends.
 func (h *Webhook) Run(ctx context.Context) {
 	h.health.begin(time.Now())
-	until(ctx, h.SetUp, func(err error) { h.Log.Warn("the webhook is not set", "err", err) })
+	until(ctx, h.setUp, func(err error) { h.Log.Warn("the webhook is not set", "err", err) })
 }
 
 // Status says whether the webhook is set. Whether Telegram reaches it, only Telegram knows:

@@ -95,9 +95,9 @@ func (h *Webhook) knows(given []string) bool {
 func (h *Webhook) take(w http.ResponseWriter, r *http.Request, body []byte) {
 	ctx, cancel := detached(r.Context(), storeWithin)
 	defer cancel()
-	_, err := h.Inbox.Receive(ctx, body)
+	_, err := h.Inbox.receive(ctx, body)
 	switch {
-	case errors.Is(err, ErrNoID):
+	case errors.Is(err, errNoID):
 		// It can never be stored. An error would only bring it back, and hold up those behind it.
 		h.Log.Error("the webhook was sent something that is no update", "bytes", len(body))
 	case err != nil:

@@ -196,7 +196,7 @@ func TestAWebhookThatCannotBeSetIsSaid(t *testing.T) {
 func TestTheSandboxDeliversToTheWebhook(t *testing.T) {
 	inEnv(t, func(r *env) {
 		r.hook = r.webhook()
-		must(t, r.webhook().SetUp(context.Background()))
+		must(t, r.webhook().setUp(context.Background()))
 		fails := 2
 		r.effect = func(Event) error {
 			if fails--; fails >= 0 {

@@ -30,6 +30,7 @@ type settings struct {
 	batch       int
 	timeout     time.Duration
 	render      telegram.Renderer
+	customers   bool // updates come in, orders are placed, and texts are those that customers read
 }
 
 func defaults() settings {
@@ -41,9 +42,8 @@ func defaults() settings {
 	}
 }
 
-// town is a shop with its customers: a database, a sender, and the sandbox that stands for
-// Telegram.
-type town struct {
+// env is a database, a sender, and the sandbox that stands for Telegram, in virtual time.
+type env struct {
 	t    *testing.T
 	path string
 	settings
@@ -53,6 +53,7 @@ type town struct {
 	wire    wire
 	client  *telegram.Client
 	sender  *outbox.Dispatcher
+	customerParts
 }
 
 // wire is the way to Telegram; cut, nothing leaves.
@@ -68,13 +69,13 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// inTown tells a case.
-func inTown(t *testing.T, change func(*settings), story func(*town)) {
+// inEnv runs a test in a fresh env; change, if not nil, says what it wants otherwise.
+func inEnv(t *testing.T, change func(*settings), test func(*env)) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "town.db")
+	path := filepath.Join(t.TempDir(), "shop.db")
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
-		c := &town{t: t, path: path, settings: defaults(), sandbox: sandbox.New(sandbox.Options{Seed: 1})}
+		c := &env{t: t, path: path, settings: defaults(), sandbox: sandbox.New(sandbox.Options{Seed: 1})}
 		if change != nil {
 			change(&c.settings)
 		}
@@ -87,16 +88,17 @@ func inTown(t *testing.T, change func(*settings), story func(*town)) {
 			t.Fatal(err)
 		}
 		c.db = db
-		defer db.Close() //nolint:errcheck // the story is over
+		defer db.Close() //nolint:errcheck // the test is over
 		c.restart()
-		defer func() { c.client.Close() }()
-		story(c)
+		defer func() { c.closeCustomers(); c.client.Close() }()
+		test(c)
 	})
 }
 
 // restart begins with a sender that knows only what is on disk.
-func (c *town) restart() {
+func (c *env) restart() {
 	c.t.Helper()
+	c.closeCustomers()
 	if c.client != nil {
 		c.client.Close()
 	}
@@ -116,16 +118,19 @@ func (c *town) restart() {
 	c.sender = outbox.NewDispatcher(c.db, c.box, client, limiter, outbox.DispatcherConfig{
 		Identity: identity, Concurrency: c.concurrency, BatchSize: c.batch, SendTimeout: c.timeout,
 	})
+	if c.customers {
+		c.wireCustomers()
+	}
 }
 
-// plainText renders the texts of these stories.
+// plainText renders the texts of these tests.
 func plainText(_ string, payload json.RawMessage) (telegram.Rendered, error) {
 	var p struct{ Text string }
 	err := json.Unmarshal(payload, &p)
 	return telegram.Rendered{HTML: p.Text, Plain: p.Text}, err
 }
 
-func (c *town) write(fn func(database.Tx) error) {
+func (c *env) write(fn func(database.Tx) error) {
 	c.t.Helper()
 	if err := c.db.Write(context.Background(), fn); err != nil {
 		c.t.Fatal(err)
@@ -134,7 +139,7 @@ func (c *town) write(fn func(database.Tx) error) {
 }
 
 // queue puts a message for a chat into the outbox.
-func (c *town) queue(chat int64, text string) int64 {
+func (c *env) queue(chat int64, text string) int64 {
 	c.t.Helper()
 	var m outbox.Message
 	c.write(func(tx database.Tx) (err error) {
@@ -147,9 +152,17 @@ func (c *town) queue(chat int64, text string) int64 {
 }
 
 // run lets the service run for a time.
-func (c *town) run(d time.Duration) {
+func (c *env) run(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
+	if c.customers {
+		polled := make(chan struct{})
+		go func() {
+			defer close(polled)
+			c.poller.Run(ctx)
+		}()
+		defer func() { cancel(); <-polled }()
+	}
 	c.sender.Run(ctx, every(max(time.Second, d/2000)), nil)
 }
 
@@ -157,7 +170,7 @@ type every time.Duration
 
 func (e every) Next(t time.Time) time.Time { return t.Add(time.Duration(e)) }
 
-func (c *town) message(id int64) (m outbox.Message) {
+func (c *env) message(id int64) (m outbox.Message) {
 	c.t.Helper()
 	c.write(func(tx database.Tx) (err error) {
 		m, err = c.box.Message(tx, id)
@@ -166,7 +179,7 @@ func (c *town) message(id int64) (m outbox.Message) {
 	return m
 }
 
-func (c *town) chat(id int64) (r outbox.Recipient) {
+func (c *env) chat(id int64) (r outbox.Recipient) {
 	c.t.Helper()
 	c.write(func(tx database.Tx) (err error) {
 		r, err = c.box.Recipient(tx, fmt.Sprint(id))
@@ -175,7 +188,7 @@ func (c *town) chat(id int64) (r outbox.Recipient) {
 	return r
 }
 
-func (c *town) status() (s outbox.SenderStatus) {
+func (c *env) status() (s outbox.SenderStatus) {
 	c.t.Helper()
 	c.write(func(tx database.Tx) (err error) {
 		s, err = c.box.Status(tx, time.Now())
@@ -184,14 +197,14 @@ func (c *town) status() (s outbox.SenderStatus) {
 	return s
 }
 
-func (c *town) fault(f sandbox.Fault) {
+func (c *env) fault(f sandbox.Fault) {
 	c.t.Helper()
 	if _, err := c.sandbox.AddFault(f); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *town) limits(change func(*sandbox.Limits)) {
+func (c *env) limits(change func(*sandbox.Limits)) {
 	c.t.Helper()
 	l := c.sandbox.Limits()
 	change(&l)
@@ -201,7 +214,7 @@ func (c *town) limits(change func(*sandbox.Limits)) {
 }
 
 // sends are the calls of sendMessage to a chat; to all chats with 0.
-func (c *town) sends(chat int64) (calls []sandbox.Call) {
+func (c *env) sends(chat int64) (calls []sandbox.Call) {
 	for _, call := range c.sandbox.Calls() {
 		if call.Method == "sendMessage" && (chat == 0 || call.ChatID == chat) {
 			calls = append(calls, call)
@@ -211,7 +224,7 @@ func (c *town) sends(chat int64) (calls []sandbox.Call) {
 }
 
 // texts are what a chat shows.
-func (c *town) texts(chat int64) (texts []string) {
+func (c *env) texts(chat int64) (texts []string) {
 	for _, m := range c.sandbox.Messages() {
 		if m.ChatID == chat {
 			texts = append(texts, m.VisibleText)
@@ -220,14 +233,14 @@ func (c *town) texts(chat int64) (texts []string) {
 	return texts
 }
 
-func (c *town) wantTexts(chat int64, want ...string) {
+func (c *env) wantTexts(chat int64, want ...string) {
 	c.t.Helper()
 	if got := c.texts(chat); fmt.Sprint(got) != fmt.Sprint(want) {
 		c.t.Errorf("chat %d shows %q, want %q", chat, got, want)
 	}
 }
 
-func (c *town) wantSent(ids ...int64) {
+func (c *env) wantSent(ids ...int64) {
 	c.t.Helper()
 	for _, id := range ids {
 		if m := c.message(id); m.State != outbox.Sent || m.Failures != 0 {

@@ -15,61 +15,61 @@ import (
 // for each step with the program killed right after it: nothing may be lost, and nothing come
 // twice but what was in the air at the kill.
 func TestTheStoryOfACustomerWithAKillAtEveryStep(t *testing.T) {
-	for kill := range len(story) + 1 {
+	for kill := range len(steps) + 1 {
 		name := "no kill"
 		if kill > 0 {
-			name = "killed after: " + story[kill-1].name
+			name = "killed after: " + steps[kill-1].name
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tell(t, kill)
+			runLifecycle(t, kill)
 		})
 	}
 }
 
-// storyChat is the customer's chat.
-const storyChat = 7900000017
+// customerChat is the customer's chat.
+const customerChat = 7900000017
 
-// chapter is one step: what is done, and what must be true in the end. A step may be done twice,
-// when the program is killed before it has answered.
-type chapter struct {
+// step is what is done, and what must be true in the end. A step may be done twice, when
+// the program is killed before it has answered.
+type step struct {
 	name string
-	do   func(*told) error
-	wait func(*told) bool
+	do   func(*lifecycle) error
+	wait func(*lifecycle) bool
 }
 
-// told is a story under way.
-type told struct {
-	*site
+// lifecycle is one run of the steps.
+type lifecycle struct {
+	*programEnv
 	v     *service
 	token string
 }
 
-var story = []chapter{
-	{"an order without a chat", func(s *told) error { return s.order("A-1") }, func(s *told) bool { return s.invite() }},
-	{"start with the token", func(s *told) error { return s.sandbox.Start(storyChat, s.token) },
-		func(s *told) bool { return s.shows("Hello Anna", "A-1") }},
-	{"paid", func(s *told) error { return s.status("A-1", "paid", "") }, func(s *told) bool { return s.shows("A-1 is paid") }},
-	{"shipped", func(s *told) error { return s.status("A-1", "shipped", "https://post.example/17") },
-		func(s *told) bool { return s.shows("A-1 is shipped", "post.example/17") }},
-	{"delivered", func(s *told) error { return s.status("A-1", "delivered", "") }, func(s *told) bool { return s.shows("A-1 is delivered") }},
-	{"block", func(s *told) error { return s.sandbox.Block(storyChat) }, func(s *told) bool { return s.chatIs("dead", "blocked") }},
-	{"an order while blocked", func(s *told) error { return s.order("A-2") }, func(s *told) bool { return s.lastMessage("A-2", "dead", "chat_dead") }},
-	{"unblock", func(s *told) error { return s.sandbox.Unblock(storyChat) }, func(s *told) bool { return s.chatIs("open", "") }},
-	{"an order after that", func(s *told) error { return s.order("A-3") }, func(s *told) bool { return s.shows("A-3 is placed") }},
-	{"stop", func(s *told) error { return s.sandbox.Write(storyChat, "/stop") },
-		func(s *told) bool { return s.chatIs("dead", "stopped") && s.shows("no more messages") }},
-	{"thanks", func(s *told) error { return s.sandbox.Write(storyChat, "thanks") }, func(s *told) bool { return true }},
-	{"an order after the stop", func(s *told) error { return s.order("A-4") }, func(s *told) bool { return s.lastMessage("A-4", "canceled", "stopped") }},
-	{"start", func(s *told) error { return s.sandbox.Start(storyChat, "") }, func(s *told) bool { return s.chatIs("open", "") }},
-	{"the last order", func(s *told) error { return s.order("A-5") }, func(s *told) bool { return s.shows("A-5 is placed") }},
+var steps = []step{
+	{"an order without a chat", func(s *lifecycle) error { return s.order("A-1") }, func(s *lifecycle) bool { return s.invite() }},
+	{"start with the token", func(s *lifecycle) error { return s.sandbox.Start(customerChat, s.token) },
+		func(s *lifecycle) bool { return s.shows("Hello Anna", "A-1") }},
+	{"paid", func(s *lifecycle) error { return s.status("A-1", "paid", "") }, func(s *lifecycle) bool { return s.shows("A-1 is paid") }},
+	{"shipped", func(s *lifecycle) error { return s.status("A-1", "shipped", "https://post.example/17") },
+		func(s *lifecycle) bool { return s.shows("A-1 is shipped", "post.example/17") }},
+	{"delivered", func(s *lifecycle) error { return s.status("A-1", "delivered", "") }, func(s *lifecycle) bool { return s.shows("A-1 is delivered") }},
+	{"block", func(s *lifecycle) error { return s.sandbox.Block(customerChat) }, func(s *lifecycle) bool { return s.chatIs("dead", "blocked") }},
+	{"an order while blocked", func(s *lifecycle) error { return s.order("A-2") }, func(s *lifecycle) bool { return s.lastMessage("A-2", "dead", "chat_dead") }},
+	{"unblock", func(s *lifecycle) error { return s.sandbox.Unblock(customerChat) }, func(s *lifecycle) bool { return s.chatIs("open", "") }},
+	{"an order after that", func(s *lifecycle) error { return s.order("A-3") }, func(s *lifecycle) bool { return s.shows("A-3 is placed") }},
+	{"stop", func(s *lifecycle) error { return s.sandbox.Write(customerChat, "/stop") },
+		func(s *lifecycle) bool { return s.chatIs("dead", "stopped") && s.shows("no more messages") }},
+	{"thanks", func(s *lifecycle) error { return s.sandbox.Write(customerChat, "thanks") }, func(s *lifecycle) bool { return true }},
+	{"an order after the stop", func(s *lifecycle) error { return s.order("A-4") }, func(s *lifecycle) bool { return s.lastMessage("A-4", "canceled", "stopped") }},
+	{"start", func(s *lifecycle) error { return s.sandbox.Start(customerChat, "") }, func(s *lifecycle) bool { return s.chatIs("open", "") }},
+	{"the last order", func(s *lifecycle) error { return s.order("A-5") }, func(s *lifecycle) bool { return s.shows("A-5 is placed") }},
 }
 
-// tell tells the story, with a kill after the given step (from 1; 0 for none).
-func tell(t *testing.T, kill int) {
-	s := &told{site: newSite(t)}
+// runLifecycle takes the steps, with a kill after the given step (from 1; 0 for none).
+func runLifecycle(t *testing.T, kill int) {
+	s := &lifecycle{programEnv: newProgramEnv(t)}
 	s.v = s.serve()
-	for i, c := range story {
+	for i, c := range steps {
 		s.try(c.name, func() bool { return c.do(s) == nil })
 		if i+1 == kill {
 			s.v.kill()
@@ -85,7 +85,7 @@ func tell(t *testing.T, kill int) {
 
 // try repeats something until it works; what Telegram may have is sent again after 30 s at the
 // earliest.
-func (s *told) try(what string, works func() bool) {
+func (s *lifecycle) try(what string, works func() bool) {
 	s.t.Helper()
 	end := time.Now().Add(100 * time.Second)
 	for !works() {
@@ -100,7 +100,7 @@ func (s *told) try(what string, works func() bool) {
 	}
 }
 
-func (s *told) order(number string) error {
+func (s *lifecycle) order(number string) error {
 	body := fmt.Sprintf(`{"number":%q,"customer":{"id":"c-17","name":"Anna"},"currency":"EUR","totalCents":2500}`, number)
 	status, answer, err := s.v.post("/orders", "place-"+number, body)
 	if err == nil && status != 201 {
@@ -109,7 +109,7 @@ func (s *told) order(number string) error {
 	return err
 }
 
-func (s *told) status(number, to, tracking string) error {
+func (s *lifecycle) status(number, to, tracking string) error {
 	_, list, err := s.v.get("/orders?number=" + number)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s *told) status(number, to, tracking string) error {
 }
 
 // invite asks for the link until the bot's name is known, and keeps its token.
-func (s *told) invite() bool {
+func (s *lifecycle) invite() bool {
 	status, answer, err := s.v.post("/customers/c-17/link", "", "")
 	url, _ := answer["connectUrl"].(string)
 	_, token, found := strings.Cut(url, "?start=")
@@ -137,9 +137,9 @@ func (s *told) invite() bool {
 }
 
 // shows says whether the customer's chat has a message with all these words.
-func (s *told) shows(words ...string) bool {
+func (s *lifecycle) shows(words ...string) bool {
 	for _, m := range s.sandbox.Messages() {
-		all := m.ChatID == storyChat
+		all := m.ChatID == customerChat
 		for _, w := range words {
 			all = all && strings.Contains(m.VisibleText, w)
 		}
@@ -150,14 +150,14 @@ func (s *told) shows(words ...string) bool {
 	return false
 }
 
-func (s *told) chatIs(state, reason string) bool {
-	_, chat, err := s.v.get(fmt.Sprintf("/chats/%d", storyChat))
+func (s *lifecycle) chatIs(state, reason string) bool {
+	_, chat, err := s.v.get(fmt.Sprintf("/chats/%d", customerChat))
 	given, _ := chat["reason"].(string)
 	return err == nil && chat["state"] == state && given == reason
 }
 
 // lastMessage says whether the newest message is of this order, and how it ended.
-func (s *told) lastMessage(number, state, reason string) bool {
+func (s *lifecycle) lastMessage(number, state, reason string) bool {
 	_, list, err := s.v.get("/orders?number=" + number)
 	items, _ := list["items"].([]any)
 	if err != nil || len(items) != 1 {
@@ -173,7 +173,7 @@ func (s *told) lastMessage(number, state, reason string) bool {
 }
 
 // countCopies looks for what came twice: at most one message was in the air at a kill.
-func (s *told) countCopies(kill int) {
+func (s *lifecycle) countCopies(kill int) {
 	s.t.Helper()
 	copies, twice := map[string]int{}, 0
 	for _, m := range s.sandbox.Messages() {
