@@ -31,7 +31,7 @@ type messageState string
 
 // UnmarshalText implements encoding.TextUnmarshaler, for kong.
 func (s *messageState) UnmarshalText(text []byte) error {
-	return oneOf((*string)(s), text, outbox.Pending, outbox.Sending, outbox.Sent, outbox.Unsure, outbox.Dead, outbox.Canceled)
+	return oneOf((*string)(s), text, outbox.StatePending, outbox.StateSending, outbox.StateSent, outbox.StateUncertain, outbox.StateDead, outbox.StateCanceled)
 }
 
 // chatState is a state of chats as an argument.

@@ -80,7 +80,7 @@ func (a *App) leftToOther(ctx context.Context) (*outbox.SenderStatus, error) {
 		if err != nil {
 			return err
 		}
-		open, err := a.box.Messages(tx, outbox.Filter{State: outbox.Sending, Limit: 1})
+		open, err := a.box.Messages(tx, outbox.Filter{State: outbox.StateSending, Limit: 1})
 		if err != nil || (due.IsZero() && len(open) == 0) {
 			return err
 		}

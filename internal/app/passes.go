@@ -161,7 +161,7 @@ var notDue = []string{outbox.WaitsLink, outbox.WaitsPlan, outbox.WaitsEarlier}
 // whyOne says what a message waits for that comes next.
 func (a *App) whyOne(tx database.Tx, now time.Time) (string, error) {
 	const meanwhile = "more has become due meanwhile"
-	waiting, err := a.box.Messages(tx, outbox.Filter{State: outbox.Pending, Limit: looksBack})
+	waiting, err := a.box.Messages(tx, outbox.Filter{State: outbox.StatePending, Limit: looksBack})
 	if err != nil {
 		return "", err
 	}

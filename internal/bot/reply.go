@@ -145,5 +145,5 @@ func (r *reply) enqueue(kind, typ string, p orders.ReplyPayload, every time.Dura
 			p.CustomerName = c.Name
 		}
 	}
-	return r.outbox.Answer(r.tx, r.now, outbox.NewAnswer{Address: r.chat, Kind: kind, Type: typ, Payload: p, Every: every})
+	return r.outbox.EnqueueReply(r.tx, r.now, outbox.NewReply{Address: r.chat, Kind: kind, Type: typ, Payload: p, Every: every})
 }

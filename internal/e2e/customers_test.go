@@ -105,7 +105,7 @@ func TestStopAndStart(t *testing.T) {
 			}
 		}
 		for _, m := range s.messagesAbout(id) {
-			if m.Type != orders.TypePlaced && (m.State != outbox.Canceled || m.Reason != outbox.ReasonStopped) {
+			if m.Type != orders.TypePlaced && (m.State != outbox.StateCanceled || m.Reason != outbox.ReasonStopped) {
 				t.Errorf("%s is %s %s", m.Type, m.State, m.Reason)
 			}
 		}

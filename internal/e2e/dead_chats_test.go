@@ -24,7 +24,7 @@ func TestDC1ABlockedChatIsStoppedAtTheFirstRefusal(t *testing.T) {
 			t.Errorf("%d calls to the blocked chat", n)
 		}
 		for _, id := range dead {
-			if m := c.message(id); m.State != outbox.Dead || m.Reason != outbox.ReasonChatDead {
+			if m := c.message(id); m.State != outbox.StateDead || m.Reason != outbox.ReasonChatDead {
 				t.Errorf("message %d is %s (%s)", id, m.State, m.Reason)
 			}
 		}

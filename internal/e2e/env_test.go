@@ -243,7 +243,7 @@ func (c *env) wantTexts(chat int64, want ...string) {
 func (c *env) wantSent(ids ...int64) {
 	c.t.Helper()
 	for _, id := range ids {
-		if m := c.message(id); m.State != outbox.Sent || m.Failures != 0 {
+		if m := c.message(id); m.State != outbox.StateSent || m.Failures != 0 {
 			c.t.Errorf("message %d is %s (%s) with %d counted failures: %s", id, m.State, m.Reason, m.Failures, m.Detail)
 		}
 	}

@@ -43,7 +43,7 @@ func TestUP1AnOrderWithoutAChatIsLinkedByItsToken(t *testing.T) {
 			}
 		}
 		m := s.message(1)
-		if m.Type != orders.TypePlaced || m.State != outbox.Canceled || m.Reason != outbox.ReasonSuperseded {
+		if m.Type != orders.TypePlaced || m.State != outbox.StateCanceled || m.Reason != outbox.ReasonSuperseded {
 			t.Errorf("the older message about A-1 is %s %s", m.State, m.Reason)
 		}
 	})

@@ -53,7 +53,7 @@ func TestOB4OrderInsideAChatSurvivesRetriesAndAKill(t *testing.T) {
 				c.run(2 * time.Minute)
 				c.wantTexts(701, "0", "1", "2")
 				for _, id := range ids {
-					if m := c.message(id); m.State != outbox.Sent {
+					if m := c.message(id); m.State != outbox.StateSent {
 						t.Errorf("message %d is %s", id, m.State)
 					}
 				}
@@ -77,7 +77,7 @@ func TestOB5APoisonMessageBlocksNeitherItsChatNorTheQueue(t *testing.T) {
 		}
 		c.run(30 * time.Second)
 		m := c.message(poison)
-		if m.State != outbox.Dead || m.Reason != outbox.ReasonRejected || !strings.Contains(m.Detail, "parse entities") {
+		if m.State != outbox.StateDead || m.Reason != outbox.ReasonRejected || !strings.Contains(m.Detail, "parse entities") {
 			t.Errorf("the poison is %s (%s): %s", m.State, m.Reason, m.Detail)
 		}
 		c.wantTexts(711, "two", "three")
@@ -139,7 +139,7 @@ func TestOB7HTMLFromTheGateway(t *testing.T) {
 					t.Errorf("the stored reason is %q", m.Detail)
 				}
 				c.run(5 * time.Minute)
-				if m := c.message(id); m.State != outbox.Sent {
+				if m := c.message(id); m.State != outbox.StateSent {
 					t.Errorf("the message is %s (%s)", m.State, m.Detail)
 				}
 				c.wantTexts(720, "x")
@@ -153,14 +153,14 @@ func TestOB10BringingADeadMessageBack(t *testing.T) {
 		c.fault(sandbox.Fault{ChatID: 740, Respond: sandbox.Respond{Status: 400, Description: "Bad Request: message is too long"}})
 		id := c.queue(740, "x")
 		c.run(time.Second)
-		if m := c.message(id); m.State != outbox.Dead {
+		if m := c.message(id); m.State != outbox.StateDead {
 			t.Fatalf("the message is %s", m.State)
 		}
 		c.sandbox.ClearFaults()
 		for range 2 { // a double click
 			c.write(func(tx database.Tx) error {
 				m, err := c.box.Retry(tx, time.Now(), id, false)
-				if err == nil && (m.State != outbox.Pending || m.Failures != 0) {
+				if err == nil && (m.State != outbox.StatePending || m.Failures != 0) {
 					t.Errorf("after the retry it is %s with %d failures", m.State, m.Failures)
 				}
 				return err

@@ -24,7 +24,7 @@ func TestOB13OneHangingRequestHoldsUpNobody(t *testing.T) {
 			}
 		}
 		c.run(10 * time.Minute)
-		if m := c.message(stuck); m.State != outbox.Unsure {
+		if m := c.message(stuck); m.State != outbox.StateUncertain {
 			t.Errorf("the stuck message is %s", m.State)
 		}
 		for _, call := range c.sends(721) {
@@ -45,7 +45,7 @@ func TestOB15DeliveredButTheAnswerCameTooLate(t *testing.T) {
 		}
 		c.run(10 * time.Minute)
 		for _, id := range []int64{lost, next} {
-			if m := c.message(id); m.State != outbox.Unsure {
+			if m := c.message(id); m.State != outbox.StateUncertain {
 				t.Errorf("message %d is %s", id, m.State)
 			}
 		}
@@ -98,7 +98,7 @@ func TestOneOrderAloneThroughTenHoursOfLostAnswers(t *testing.T) {
 		c.run(5 * time.Minute)
 		// Two messages would have shown an outage, which counts for nobody; one lost answer alone
 		// is the message's own.
-		if m := c.message(id); m.State != outbox.Sent || m.Failures != 1 {
+		if m := c.message(id); m.State != outbox.StateSent || m.Failures != 1 {
 			t.Errorf("the message is %s with %d counted failures", m.State, m.Failures)
 		}
 		if n := len(c.texts(7900000001)); n != 2 {

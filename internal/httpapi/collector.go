@@ -112,12 +112,12 @@ func (c *collector) collectFiles(ch chan<- prometheus.Metric) {
 
 // stateReasons are all pairs that a message can have.
 func stateReasons() []outbox.StateReason {
-	pairs := []outbox.StateReason{{State: outbox.Pending}, {State: outbox.Sending}, {State: outbox.Sent}, {State: outbox.Unsure}}
+	pairs := []outbox.StateReason{{State: outbox.StatePending}, {State: outbox.StateSending}, {State: outbox.StateSent}, {State: outbox.StateUncertain}}
 	for reason := range deadBecause {
-		pairs = append(pairs, outbox.StateReason{State: outbox.Dead, Reason: reason})
+		pairs = append(pairs, outbox.StateReason{State: outbox.StateDead, Reason: reason})
 	}
 	for reason := range canceledBecause {
-		pairs = append(pairs, outbox.StateReason{State: outbox.Canceled, Reason: reason})
+		pairs = append(pairs, outbox.StateReason{State: outbox.StateCanceled, Reason: reason})
 	}
 	return pairs
 }

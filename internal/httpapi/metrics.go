@@ -31,7 +31,7 @@ const otherType = "other"
 
 // verdicts are all results of an attempt.
 var verdicts = []outbox.Verdict{
-	outbox.Accepted, outbox.Wait, outbox.Uncertain, outbox.NotSent, outbox.NotTelegram, outbox.BotStopped,
+	outbox.Accepted, outbox.Wait, outbox.Uncertain, outbox.NotSent, outbox.NotFromChannel, outbox.BotStopped,
 	outbox.Moved, outbox.ChatDead, outbox.ChatDoubtful, outbox.Repair, outbox.Rejected, outbox.Failed,
 }
 

@@ -17,7 +17,7 @@ func (a *API) summarize(tx database.Tx, now time.Time, o orders.Order, messages 
 	if !found {
 		return begin + "; no message about it is stored any more.", nil
 	}
-	if m.State != outbox.Pending {
+	if m.State != outbox.StatePending {
 		return begin + ending(m), nil
 	}
 	e, err := a.explain(tx, now, m.ID)
@@ -39,13 +39,13 @@ func latestForCustomer(messages []outbox.Message) (outbox.Message, bool) {
 // ending tells the rest of the story of a message that no longer waits.
 func ending(m outbox.Message) string {
 	switch m.State {
-	case outbox.Sent:
+	case outbox.StateSent:
 		return fmt.Sprintf(", and the customer was told at %s.", m.EndedAt.UTC().Format("15:04 on 2 January 2006 (UTC)"))
-	case outbox.Sending:
+	case outbox.StateSending:
 		return ", and the customer is being told at this moment."
-	case outbox.Unsure:
+	case outbox.StateUncertain:
 		return fmt.Sprintf("; whether the customer got message %d about it is not known: retry or cancel it.", m.ID)
-	case outbox.Canceled:
+	case outbox.StateCanceled:
 		return "; the customer was not told: " + inWords(m.Reason, canceledBecause) + "."
 	}
 	return "; the customer was not told: " + inWords(m.Reason, deadBecause) + "."

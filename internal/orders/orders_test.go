@@ -31,7 +31,7 @@ func (s *fakeOutbox) Enqueue(_ database.Tx, _ time.Time, m outbox.NewMessage) (o
 		return outbox.Message{}, s.full
 	}
 	s.messages = append(s.messages, m)
-	return outbox.Message{ID: int64(len(s.messages)), Recipient: m.Recipient, Type: m.Type, State: outbox.Pending}, nil
+	return outbox.Message{ID: int64(len(s.messages)), Recipient: m.Recipient, Type: m.Type, State: outbox.StatePending}, nil
 }
 
 func (s *fakeOutbox) Link(_ database.Tx, _ time.Time, alias, target string) error {

@@ -9,11 +9,11 @@ import (
 func TestBulkRetryAndRevive(t *testing.T) {
 	inWorld(t, func(w *world) {
 		broken := true
-		w.channel.send = func(address, _ string, _ int) Answer {
+		w.channel.send = func(address, _ string, _ int) CallResult {
 			if address == "9" {
-				return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+				return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 			}
-			return when(broken, Answer{Verdict: Rejected, Answered: true})
+			return when(broken, CallResult{Verdict: Rejected, Answered: true})
 		}
 		one, two := w.put("1", "a"), w.put("2", "b")
 		blocked := w.put("9", "c")
@@ -37,13 +37,13 @@ func TestBulkRetryAndRevive(t *testing.T) {
 			t.Errorf("%d since now", n)
 		}
 		w.runFor(time.Minute)
-		w.wantState(one, Dead, ReasonRejected)
+		w.wantState(one, StateDead, ReasonRejected)
 		if n := count(Bulk{State: "dead"}); n != 2 {
 			t.Errorf("%d were retried", n)
 		}
 		w.runFor(time.Minute)
-		w.wantState(one, Sent, "")
-		w.wantState(two, Sent, "")
+		w.wantState(one, StateSent, "")
+		w.wantState(two, StateSent, "")
 
 		w.exec(`INSERT INTO notifier_recipients (channel, address, state, reason, since) VALUES ('telegram', '8', 'dead', 'stopped', 1)`)
 		n, err := w.box.ReviveAll(context.Background(), w.db, time.Now(), Bulk{State: "dead"})
@@ -53,6 +53,6 @@ func TestBulkRetryAndRevive(t *testing.T) {
 		if n != 1 || w.recipient("9").State != RecipientOpen || w.recipient("8").State != RecipientDead {
 			t.Errorf("%d were revived", n)
 		}
-		w.wantState(blocked, Dead, ReasonChatDead) // what was suppressed stays so
+		w.wantState(blocked, StateDead, ReasonChatDead) // what was suppressed stays so
 	})
 }

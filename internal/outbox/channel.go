@@ -17,7 +17,7 @@ const (
 	Wait         Verdict = "wait"          // too fast: not before Answer.Wait has passed
 	Uncertain    Verdict = "uncertain"     // the channel may or may not have it
 	NotSent      Verdict = "not_sent"      // no byte of the request left this machine
-	NotTelegram  Verdict = "not_telegram"  // somebody else answered, such as a proxy
+	NotFromChannel  Verdict = "not_telegram"  // somebody else answered, such as a proxy
 	BotStopped   Verdict = "bot_stopped"   // the channel refuses us altogether: the token is not good
 	Moved        Verdict = "moved"         // the address has changed to Answer.MovedTo
 	ChatDead     Verdict = "chat_dead"     // this address cannot be reached any more
@@ -30,14 +30,14 @@ const (
 // failure says whether a verdict is a failure of the channel, which may be an outage's, rather than
 // an answer about a message or a recipient.
 func (v Verdict) failure() bool {
-	return v == NotSent || v == NotTelegram || v == Failed || v == Uncertain
+	return v == NotSent || v == NotFromChannel || v == Failed || v == Uncertain
 }
 
 // Open is the result of an attempt whose verdict is not known yet.
 const Open Verdict = "open"
 
-// Answer is what a Sender knows after one call.
-type Answer struct {
+// CallResult is what a Sender knows after one call.
+type CallResult struct {
 	Verdict Verdict
 	// Detail says in a few words why, for people. It holds no secret, no text of the message,
 	// and at most 200 characters.
@@ -70,8 +70,8 @@ type Draft struct {
 	Plain     bool // the markup was refused before: compose without any
 }
 
-// Letter is a composed message, ready for one call.
-type Letter any
+// Composed is a composed message, ready for one call.
+type Composed any
 
 // Refusal is the error of Compose for a message that can never be sent.
 type Refusal struct {
@@ -85,20 +85,20 @@ func (r *Refusal) Error() string { return r.Reason + ": " + r.Detail }
 // Sender carries messages to a channel. Its calls may run side by side, but never two for one address.
 type Sender interface {
 	// Compose turns a draft into a letter without asking anybody. Its error is a *Refusal.
-	Compose(Draft) (Letter, error)
+	Compose(Draft) (Composed, error)
 	// Send makes exactly one call for the letter and says what came of it. ctx bounds the call.
-	Send(ctx context.Context, address string, l Letter) Answer
+	Send(ctx context.Context, address string, l Composed) CallResult
 	// Identify asks the channel who we are (getMe): it shows that the channel and the token are
 	// there, not that a message can be sent.
-	Identify(ctx context.Context) Answer
+	Identify(ctx context.Context) CallResult
 	// Touch asks something of one address that delivers nothing (sendChatAction).
-	Touch(ctx context.Context, address string) Answer
+	Touch(ctx context.Context, address string) CallResult
 }
 
-// Pacer says how soon the next call may start. It is asked and told from one goroutine only, and
+// Limiter says how soon the next call may start. It is asked and told from one goroutine only, and
 // keeps nothing on disk: the dispatcher stores what it says of an address with the recipient, and
 // feeds it the attempts of the last minute after a start.
-type Pacer interface {
+type Limiter interface {
 	// Room is how many calls may start now as far as the whole channel is concerned, and, when that
 	// is 0, when to ask again.
 	Room(now time.Time) (calls int, at time.Time)

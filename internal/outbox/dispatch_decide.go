@@ -19,7 +19,7 @@ func (r *round) decide(tx database.Tx, c candidate) error {
 		r.ended++
 		return box.rejectUnreadable(tx, r.now, c.head, err)
 	}
-	if err != nil || m.State != Pending || m.line != c.address {
+	if err != nil || m.State != StatePending || m.line != c.address {
 		box.touch(tx, c.address) // the turn was not what its message says
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *round) decide(tx database.Tx, c candidate) error {
 	if over := !box.policy.expiry(m, r.pauses, r.wall).After(r.wall); over && !r.d.clock.Known() {
 		return nil // neither ended nor sent until the channel has told its time
 	} else if over && r.d.clock.Trusted() {
-		return r.end(tx, m, ending{Dead, ReasonExpired, "", r.now})
+		return r.end(tx, m, ending{StateDead, ReasonExpired, "", r.now})
 	}
 	if m.Doubts > 0 {
 		seen, err := r.signSince(tx, m)
@@ -97,7 +97,7 @@ func (r *round) end(tx database.Tx, m Message, e ending) error {
 func (r *round) open(tx database.Tx, c candidate, m Message, to Recipient) error {
 	letter, err := r.d.compose(m)
 	if err != nil {
-		e := ending{Dead, ReasonTemplateError, shorten(err.Error()), r.now}
+		e := ending{StateDead, ReasonTemplateError, shorten(err.Error()), r.now}
 		var refused *Refusal
 		if errors.As(err, &refused) {
 			e.reason, e.detail = refused.Reason, refused.Detail
@@ -116,7 +116,7 @@ func (r *round) open(tx database.Tx, c candidate, m Message, to Recipient) error
 	if _, err := tx.Exec(`UPDATE outbox SET state = 'sending', ready_wait = 0 WHERE id = ?`, m.ID); err != nil {
 		return fmt.Errorf("open an attempt for message %d: %w", m.ID, err)
 	}
-	r.d.box.countMove(tx, m, Sending, "")
+	r.d.box.countMove(tx, m, StateSending, "")
 	r.d.box.touch(tx, c.address)
 	r.machine, _ = r.machine.step(startedEvent{granted.attempt}, r.now)
 	r.granted = append(r.granted, granted)
@@ -125,7 +125,7 @@ func (r *round) open(tx database.Tx, c candidate, m Message, to Recipient) error
 
 // compose turns a message into what the channel takes. A panic of a template is the message's own
 // trouble.
-func (d *Dispatcher) compose(m Message) (l Letter, err error) {
+func (d *Dispatcher) compose(m Message) (l Composed, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.log.Error("composing a message panicked", "message", m.ID, "type", m.Type)

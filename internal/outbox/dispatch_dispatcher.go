@@ -23,7 +23,7 @@ type Dispatcher struct {
 	db      *database.DB
 	box     *Outbox
 	sender  Sender
-	limiter Pacer
+	limiter Limiter
 	config  DispatcherConfig
 	log     *slog.Logger
 	watch   Observer
@@ -56,7 +56,7 @@ type Dispatcher struct {
 }
 
 // NewDispatcher returns a dispatcher that has not looked at the database yet.
-func NewDispatcher(db *database.DB, box *Outbox, s Sender, p Pacer, c DispatcherConfig) *Dispatcher {
+func NewDispatcher(db *database.DB, box *Outbox, s Sender, p Limiter, c DispatcherConfig) *Dispatcher {
 	d := &Dispatcher{
 		db: db, box: box, sender: s, limiter: p, config: c, log: c.Logger, watch: c.Observer, holder: rand.Text(),
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), results: make(chan result, c.Concurrency+8),

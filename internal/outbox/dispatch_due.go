@@ -151,7 +151,7 @@ func (o *Outbox) expire(tx database.Tx, now, wall time.Time, ps pauses, limit in
 		if !s.more() {
 			return max(i, limit), nil // there is more
 		}
-		if err := o.finish(tx, m, ending{Dead, ReasonExpired, "", now}); err != nil {
+		if err := o.finish(tx, m, ending{StateDead, ReasonExpired, "", now}); err != nil {
 			return 0, err
 		}
 	}

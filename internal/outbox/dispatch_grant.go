@@ -16,7 +16,7 @@ type call struct {
 	address          string
 	epoch            int64
 	created          time.Time // when the message was created or planned for
-	letter           Letter
+	letter           Composed
 	started          time.Time // when the pace granted it
 	cancel           context.CancelFunc
 }
@@ -202,7 +202,7 @@ func (r *round) startProbe(p permit, due []candidate) {
 	}
 	r.machine, _ = r.machine.step(askingEvent{p.probe}, r.now)
 	if r.machine.waiting(p.probe, r.now) {
-		r.machine, _ = r.machine.step(askedEvent{probe: p.probe, answer: Answer{Answered: true}, skipped: true}, r.now)
+		r.machine, _ = r.machine.step(askedEvent{probe: p.probe, answer: CallResult{Answered: true}, skipped: true}, r.now)
 		r.again = true
 		return
 	}
@@ -224,7 +224,7 @@ func (d *Dispatcher) probe(p probe, whom string) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 		defer cancel()
-		var a Answer
+		var a CallResult
 		if p == probeTouch || p == probeSign {
 			a = d.sender.Touch(ctx, whom)
 		} else {

@@ -200,7 +200,7 @@ func (d *Dispatcher) closeOpen(tx database.Tx, now time.Time) error {
 	}
 	slices.SortFunc(open, func(a, b call) int { return int(a.attempt - b.attempt) })
 	for _, c := range open {
-		a := Answer{Verdict: Uncertain, Detail: interrupted}
+		a := CallResult{Verdict: Uncertain, Detail: interrupted}
 		to, err := d.box.Recipient(tx, c.address)
 		if err != nil {
 			return err

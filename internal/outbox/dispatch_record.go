@@ -13,14 +13,14 @@ import (
 type result struct {
 	attempt int64 // 0 for a probe
 	probe   probe
-	answer  Answer
+	answer  CallResult
 	at      time.Time // a reading of time.Now
 }
 
 // answered is the answer to a call that is not on disk yet.
 type answered struct {
 	call   call
-	answer Answer
+	answer CallResult
 	at     time.Time // our time
 }
 
@@ -128,7 +128,7 @@ func (d *Dispatcher) recordOne(tx database.Tx, e answered, done *recorded) error
 
 // record writes what came of an attempt: to the attempt, its message and its recipient (to). An
 // attempt that has been recorded before changes nothing. It returns how many messages ended.
-func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a Answer, r ruling, at time.Time) (int, error) {
+func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a CallResult, r ruling, at time.Time) (int, error) {
 	m, err := d.box.Message(tx, c.message)
 	gone := err != nil
 	if gone && !errors.Is(err, ErrNotFound) {
@@ -153,7 +153,7 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a Answer, r ru
 	}
 	d.box.touch(tx, c.address, m.line)
 	ended := 0
-	if first && !gone && m.State == Sending {
+	if first && !gone && m.State == StateSending {
 		if ended, err = d.applyOutcome(tx, m, out, a, at); err != nil {
 			return 0, err
 		}
@@ -167,7 +167,7 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a Answer, r ru
 }
 
 // closeAttempt completes an attempt's row, and says whether that was the first time.
-func (d *Dispatcher) closeAttempt(tx database.Tx, c call, a Answer, counted bool, at time.Time) (bool, error) {
+func (d *Dispatcher) closeAttempt(tx database.Tx, c call, a CallResult, counted bool, at time.Time) (bool, error) {
 	res, err := tx.Exec(`UPDATE notifier_attempts SET ended_at = ?, result = ?, detail = ?, counted = ?
 		WHERE id = ? AND result = 'open'`, at.UnixMilli(), a.Verdict, orNull(shorten(a.Detail)), counted, c.attempt)
 	if err != nil {
@@ -178,16 +178,16 @@ func (d *Dispatcher) closeAttempt(tx database.Tx, c call, a Answer, counted bool
 }
 
 // applyOutcome writes what a verdict does to its message.
-func (d *Dispatcher) applyOutcome(tx database.Tx, m Message, out outcome, a Answer, at time.Time) (ended int, err error) {
-	if m.Erased && out.state != Sent { // it was erased while the call was under way
-		out.end(Canceled, ReasonCanceled)
+func (d *Dispatcher) applyOutcome(tx database.Tx, m Message, out outcome, a CallResult, at time.Time) (ended int, err error) {
+	if m.Erased && out.state != StateSent { // it was erased while the call was under way
+		out.end(StateCanceled, ReasonCanceled)
 		a.Detail = ""
 	}
 	var endedAt any
-	if out.state != Pending {
+	if out.state != StatePending {
 		endedAt = at.UnixMilli()
 	}
-	if out.state != Pending && out.state != Sent {
+	if out.state != StatePending && out.state != StateSent {
 		ended = 1
 	}
 	detail := shorten(a.Detail)
@@ -210,7 +210,7 @@ func (d *Dispatcher) applyOutcome(tx database.Tx, m Message, out outcome, a Answ
 }
 
 // applyRecipient writes what a verdict does to the recipient of the call.
-func (d *Dispatcher) applyRecipient(tx database.Tx, c call, moved bool, out outcome, a Answer, at time.Time) error {
+func (d *Dispatcher) applyRecipient(tx database.Tx, c call, moved bool, out outcome, a CallResult, at time.Time) error {
 	r := out.recipient
 	if next := wholeMillis(d.limiter.NextTo(c.address, at)); next.After(at) && next.After(r.paceUntil) {
 		r.paceUntil, r.paceWait = next, next.Sub(at)
@@ -232,7 +232,7 @@ func (d *Dispatcher) applyRecipient(tx database.Tx, c call, moved bool, out outc
 
 // refuseCircle turns a move that leads back to where it came from into a failure: followed, it
 // would go round for ever.
-func (d *Dispatcher) refuseCircle(tx database.Tx, to Recipient, a *Answer, r *ruling) error {
+func (d *Dispatcher) refuseCircle(tx database.Tx, to Recipient, a *CallResult, r *ruling) error {
 	root, err := d.box.Resolve(tx, a.MovedTo)
 	if err != nil {
 		return err

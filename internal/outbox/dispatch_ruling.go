@@ -65,11 +65,11 @@ func (d *Dispatcher) uncount(tx database.Tx, f Failure, at time.Time) error {
 		policy = d.box.policy.OnUncertain
 	}
 	switch {
-	case m.State == Pending && m.Doubts == 0 && m.hold == holdNone:
+	case m.State == StatePending && m.Doubts == 0 && m.hold == holdNone:
 		_, err = tx.Exec(`UPDATE outbox SET ready_at = ?, ready_wait = 0 WHERE id = ?`, at.UnixMilli(), m.ID)
-	case m.State == Dead && m.Reason == ReasonTooManyAttempts:
+	case m.State == StateDead && m.Reason == ReasonTooManyAttempts:
 		err = d.putBack(tx, m, at)
-	case m.State == Unsure && m.Doubts < 2 && policy == OnUncertainResend:
+	case m.State == StateUncertain && m.Doubts < 2 && policy == OnUncertainResend:
 		err = d.putBack(tx, m, at)
 	}
 	return err
@@ -99,19 +99,19 @@ func (d *Dispatcher) putBack(tx database.Tx, m Message, at time.Time) error {
 // charge lets one failure of a spell count after all.
 func (d *Dispatcher) charge(tx database.Tx, f Failure, at time.Time) error {
 	m, err := d.box.Message(tx, f.Message)
-	if errors.Is(err, ErrNotFound) || err == nil && m.State != Pending {
+	if errors.Is(err, ErrNotFound) || err == nil && m.State != StatePending {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	out := outcome{state: Pending, counted: true}
+	out := outcome{state: StatePending, counted: true}
 	out.failed(m, d.box.policy)
 	if _, err := tx.Exec(`UPDATE notifier_attempts SET counted = 1 WHERE id = ?`, f.Attempt); err != nil {
 		return fmt.Errorf("charge attempt %d: %w", f.Attempt, err)
 	}
 	var ended any
-	if out.state != Pending {
+	if out.state != StatePending {
 		ended = at.UnixMilli()
 	}
 	_, err = tx.Exec(`UPDATE outbox SET failures = failures + 1, state = ?, reason = ?, ended_at = ?,
@@ -120,7 +120,7 @@ func (d *Dispatcher) charge(tx database.Tx, f Failure, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("charge message %d: %w", f.Message, err)
 	}
-	if out.state != Pending {
+	if out.state != StatePending {
 		d.box.countMove(tx, m, out.state, out.reason)
 	}
 	d.box.touch(tx, m.line)

@@ -28,11 +28,11 @@ func TestOnePassSendsWhatIsDueInOrder(t *testing.T) {
 
 func TestAWaitHoldsOneChatAndCostsNoAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, _ string, nth int) Answer {
+		w.channel.send = func(address, _ string, nth int) CallResult {
 			if address == "501" && nth <= 10 {
-				return Answer{Verdict: Wait, Wait: 3 * time.Second, Answered: true}
+				return CallResult{Verdict: Wait, Wait: 3 * time.Second, Answered: true}
 			}
-			return Answer{}
+			return CallResult{}
 		}
 		began := time.Now()
 		first := w.put("501", "late")
@@ -45,7 +45,7 @@ func TestAWaitHoldsOneChatAndCostsNoAttempt(t *testing.T) {
 		}
 		w.runFor(time.Minute)
 		m := w.message(first)
-		if m.State != Sent || m.Failures != 0 {
+		if m.State != StateSent || m.Failures != 0 {
 			t.Errorf("the message is %s with %d failures", m.State, m.Failures)
 		}
 		if took := w.channel.sent[50].at.Sub(began); took < 30*time.Second || took > 45*time.Second {
@@ -57,24 +57,24 @@ func TestAWaitHoldsOneChatAndCostsNoAttempt(t *testing.T) {
 func TestAnOutageUsesUpNoAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		down := true
-		bad := Answer{Verdict: NotTelegram, Detail: "502"}
-		w.channel.send = func(string, string, int) Answer {
+		bad := CallResult{Verdict: NotFromChannel, Detail: "502"}
+		w.channel.send = func(string, string, int) CallResult {
 			if down {
 				return bad
 			}
-			return Answer{}
+			return CallResult{}
 		}
-		w.channel.touch = func(string) Answer {
+		w.channel.touch = func(string) CallResult {
 			if down {
 				return bad
 			}
-			return Answer{}
+			return CallResult{}
 		}
-		w.channel.identify = func() Answer {
+		w.channel.identify = func() CallResult {
 			if down {
 				return bad
 			}
-			return Answer{}
+			return CallResult{}
 		}
 		var ids []int64
 		for i := range 100 {
@@ -94,7 +94,7 @@ func TestAnOutageUsesUpNoAttempt(t *testing.T) {
 		down = false
 		w.runFor(3 * time.Minute)
 		for _, id := range ids {
-			if m := w.message(id); m.State != Sent || m.Failures != 0 {
+			if m := w.message(id); m.State != StateSent || m.Failures != 0 {
 				t.Fatalf("message %d is %s %s with %d failures", id, m.State, m.Reason, m.Failures)
 			}
 		}
@@ -128,6 +128,6 @@ func TestAPauseEndsThePassAndHoldsAcrossRestarts(t *testing.T) {
 		w.runFor(100 * time.Hour)
 		w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now(), "", 0) })
 		w.runFor(time.Second)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 	})
 }

@@ -14,15 +14,15 @@ import (
 // swift is a channel that accepts everything at once.
 type swift struct{}
 
-func (swift) Compose(Draft) (Letter, error) { return nil, nil }
-func (swift) Send(context.Context, string, Letter) Answer {
-	return Answer{Verdict: Accepted, OK: true, Answered: true, RemoteID: 1, Date: time.Now()}
+func (swift) Compose(Draft) (Composed, error) { return nil, nil }
+func (swift) Send(context.Context, string, Composed) CallResult {
+	return CallResult{Verdict: Accepted, OK: true, Answered: true, RemoteID: 1, Date: time.Now()}
 }
-func (swift) Identify(context.Context) Answer {
-	return Answer{Verdict: Accepted, OK: true, Answered: true}
+func (swift) Identify(context.Context) CallResult {
+	return CallResult{Verdict: Accepted, OK: true, Answered: true}
 }
-func (swift) Touch(context.Context, string) Answer {
-	return Answer{Verdict: Accepted, OK: true, Answered: true}
+func (swift) Touch(context.Context, string) CallResult {
+	return CallResult{Verdict: Accepted, OK: true, Answered: true}
 }
 
 // noLimit is a pace without limits.

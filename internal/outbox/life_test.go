@@ -28,7 +28,7 @@ func (w *world) stop(address string) {
 func (w *world) answer(address, kind string, every time.Duration) {
 	w.t.Helper()
 	w.write(func(tx database.Tx) error {
-		return w.box.Answer(tx, time.Now(), NewAnswer{Address: address, Kind: kind, Type: "Text",
+		return w.box.EnqueueReply(tx, time.Now(), NewReply{Address: address, Kind: kind, Type: "Text",
 			Payload: map[string]string{"text": kind}, Every: every})
 	})
 }
@@ -58,8 +58,8 @@ func TestLeavingAndComingBack(t *testing.T) {
 		waiting := w.put("7", "waiting")
 		w.leave("7", time.Now())
 		w.wantRecipient("7", RecipientDead, RecipientBlocked)
-		w.wantState(waiting, Dead, ReasonChatDead)
-		w.wantState(w.put("7", "meanwhile"), Dead, ReasonChatDead)
+		w.wantState(waiting, StateDead, ReasonChatDead)
+		w.wantState(w.put("7", "meanwhile"), StateDead, ReasonChatDead)
 		w.runFor(time.Minute)
 		if n := w.channel.calls["7"]; n != 0 {
 			t.Errorf("%d calls to who has left", n)
@@ -68,8 +68,8 @@ func TestLeavingAndComingBack(t *testing.T) {
 		w.wantRecipient("7", RecipientOpen, "")
 		fresh := w.put("7", "fresh")
 		w.runFor(time.Minute)
-		w.wantState(fresh, Sent, "")
-		w.wantState(waiting, Dead, ReasonChatDead)
+		w.wantState(fresh, StateSent, "")
+		w.wantState(waiting, StateDead, ReasonChatDead)
 	})
 }
 
@@ -95,11 +95,11 @@ func TestNewsOfLeavingThatIsOlderThanASignOfLifeIsIgnored(t *testing.T) {
 func TestARefusalFromBeforeASignOfLifeIsAboutThePast(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.channel.latency = 10 * time.Second
-		w.channel.send = func(_, _ string, call int) Answer {
+		w.channel.send = func(_, _ string, call int) CallResult {
 			if call == 1 {
-				return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+				return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 			}
-			return Answer{Verdict: Accepted, OK: true, Answered: true}
+			return CallResult{Verdict: Accepted, OK: true, Answered: true}
 		}
 		id := w.put("7", "x")
 		go func() {
@@ -107,7 +107,7 @@ func TestARefusalFromBeforeASignOfLifeIsAboutThePast(t *testing.T) {
 			w.sign("7", Sign{At: time.Now()}) // the recipient is open, and still its epoch rises
 		}()
 		w.runFor(time.Minute)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 		if m := w.message(id); m.Failures != 0 || w.channel.calls["7"] != 2 {
 			t.Errorf("%d counted failures, %d calls", m.Failures, w.channel.calls["7"])
 		}
@@ -119,8 +119,8 @@ func TestStopIsResumedOnlyBySignsThatResume(t *testing.T) {
 	inWorld(t, func(w *world) {
 		waiting := w.put("7", "waiting")
 		w.stop("7")
-		w.wantState(waiting, Canceled, ReasonStopped)
-		w.wantState(w.put("7", "meanwhile"), Canceled, ReasonStopped)
+		w.wantState(waiting, StateCanceled, ReasonStopped)
+		w.wantState(w.put("7", "meanwhile"), StateCanceled, ReasonStopped)
 		w.sign("7", Sign{At: time.Now(), Writable: true})
 		w.leave("7", time.Now())
 		w.sign("7", Sign{At: time.Now()})
@@ -133,7 +133,7 @@ func TestStopIsResumedOnlyBySignsThatResume(t *testing.T) {
 		w.wantRecipient("7", RecipientOpen, "")
 		fresh := w.put("7", "fresh")
 		w.runFor(time.Minute)
-		w.wantState(fresh, Sent, "")
+		w.wantState(fresh, StateSent, "")
 	})
 }
 
@@ -146,8 +146,8 @@ func TestAnswersGoToWhoHasStopped(t *testing.T) {
 		w.put("7", "no answer")
 		after := w.newest().ID - 1
 		w.runFor(time.Minute)
-		w.wantState(before, Sent, "")
-		w.wantState(after, Sent, "")
+		w.wantState(before, StateSent, "")
+		w.wantState(after, StateSent, "")
 		if n := w.channel.calls["7"]; n != 2 {
 			t.Errorf("%d calls, want the two answers", n)
 		}
@@ -155,22 +155,22 @@ func TestAnswersGoToWhoHasStopped(t *testing.T) {
 
 		w.leave("8", time.Now())
 		w.answer("8", "x", 0) // nobody can have written it, but were it so
-		w.wantState(w.newest().ID, Dead, ReasonChatDead)
+		w.wantState(w.newest().ID, StateDead, ReasonChatDead)
 	})
 }
 
 func TestAnAnswerThatIsRefusedEndsLikeTheRest(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(string, string, int) Answer {
-			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		w.channel.send = func(string, string, int) CallResult {
+			return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 		}
 		w.stop("7")
 		w.answer("7", "one", 0)
 		one := w.newest().ID
 		w.answer("7", "two", 0)
 		w.runFor(time.Minute)
-		w.wantState(one, Canceled, ReasonStopped)
-		w.wantState(one+1, Canceled, ReasonStopped)
+		w.wantState(one, StateCanceled, ReasonStopped)
+		w.wantState(one+1, StateCanceled, ReasonStopped)
 		w.wantRecipient("7", RecipientDead, RecipientStopped)
 	})
 }
@@ -198,8 +198,8 @@ func TestOnlyTheNewestAnswerOfAKindWaits(t *testing.T) {
 
 func TestASignThatSaysNothingOfRightsLeavesADoubt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(string, string, int) Answer {
-			return Answer{Verdict: ChatDoubtful, Reason: ReasonNoRights, Answered: true}
+		w.channel.send = func(string, string, int) CallResult {
+			return CallResult{Verdict: ChatDoubtful, Reason: ReasonNoRights, Answered: true}
 		}
 		w.put("-7", "x")
 		w.runFor(time.Second)
@@ -234,7 +234,7 @@ func TestMoveAndAliases(t *testing.T) {
 		})
 		id := w.put("-7", "x")
 		w.runFor(time.Minute)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 		if w.channel.calls["-1007"] != 1 {
 			t.Errorf("calls: %v", w.channel.calls)
 		}

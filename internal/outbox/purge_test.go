@@ -27,8 +27,8 @@ func TestAPurgeTakesOnlyWhatHasEnded(t *testing.T) {
 			}
 			return done
 		}
-		w.channel.send = func(address, _ string, _ int) Answer {
-			return when(address == "2", Answer{Verdict: Rejected, Detail: "too long", Answered: true})
+		w.channel.send = func(address, _ string, _ int) CallResult {
+			return when(address == "2", CallResult{Verdict: Rejected, Detail: "too long", Answered: true})
 		}
 		old := w.put("1", "old", func(n *NewMessage) { n.Key = "k" })
 		dead := w.put("2", "dead")
@@ -42,7 +42,7 @@ func TestAPurgeTakesOnlyWhatHasEnded(t *testing.T) {
 		if r := purge(); r.Blanked != 1 || r.Removed != 0 {
 			t.Errorf("after 31 days: %+v", r)
 		}
-		if m := w.message(old); string(m.Payload) != "{}" || len(w.attempts(old)) != 0 || m.State != Sent || !m.Erased {
+		if m := w.message(old); string(m.Payload) != "{}" || len(w.attempts(old)) != 0 || m.State != StateSent || !m.Erased {
 			t.Errorf("the old message is %s with %s", m.State, m.Payload)
 		}
 		for _, id := range []int64{dead, waiting, recent} {
@@ -69,7 +69,7 @@ func TestAPurgeTakesOnlyWhatHasEnded(t *testing.T) {
 		if r := purge(); r.Removed != 3 {
 			t.Errorf("after 491 days: %+v", r)
 		}
-		if m := w.message(waiting); m.State != Pending {
+		if m := w.message(waiting); m.State != StatePending {
 			t.Errorf("the one that waits is %s", m.State)
 		}
 	})
@@ -118,7 +118,7 @@ func TestACopyBeginsPausedUntilSomebodyResumesIt(t *testing.T) {
 			w.restart()
 			id := w.put("1", fmt.Sprint(name))
 			w.runFor(time.Minute)
-			w.wantState(id, Pending, "")
+			w.wantState(id, StatePending, "")
 			if s := w.status(); s.State != SenderPaused || !strings.Contains(s.Reason, "copy") || len(w.channel.sent) != sent {
 				t.Errorf("%s: the sender is %+v", name, s)
 			}
@@ -126,7 +126,7 @@ func TestACopyBeginsPausedUntilSomebodyResumesIt(t *testing.T) {
 			w.runFor(time.Minute)
 			w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now(), "", 0) })
 			w.runFor(time.Minute)
-			w.wantState(id, Sent, "")
+			w.wantState(id, StateSent, "")
 			w.restart()
 			w.runFor(time.Minute)
 			if s := w.status(); s.State != SenderRunning {

@@ -193,7 +193,7 @@ func (b *Breaker) CanaryStarted(attempt int64) {
 }
 
 // Identified takes the answer to Sender.Identify.
-func (b *Breaker) Identified(a Answer, now time.Time) {
+func (b *Breaker) Identified(a CallResult, now time.Time) {
 	if !b.open || b.phase != identifying {
 		return
 	}
@@ -209,7 +209,7 @@ func (b *Breaker) Identified(a Answer, now time.Time) {
 }
 
 // Touched takes the answer to Sender.Touch.
-func (b *Breaker) Touched(a Answer, now time.Time) {
+func (b *Breaker) Touched(a CallResult, now time.Time) {
 	if !b.open || b.phase != touching {
 		return
 	}

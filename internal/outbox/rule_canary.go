@@ -67,7 +67,7 @@ func (c *Canary) Ended(attempt int64, started time.Time, v Verdict, wait time.Du
 	if v == Wait {
 		return c.refused(f, was, started, wait, now)
 	}
-	if was && v != NotSent && v != NotTelegram && v != Uncertain { // the channel itself has answered
+	if was && v != NotSent && v != NotFromChannel && v != Uncertain { // the channel itself has answered
 		c.stage, c.flying = 0, nil
 	}
 	return 0

@@ -51,7 +51,7 @@ type answeredEvent struct {
 	attempt, message int64
 	address          string
 	started          time.Time
-	answer           Answer
+	answer           CallResult
 	accepted, spared bool // of the recipient, see Guard
 }
 
@@ -87,7 +87,7 @@ func (e answeredEvent) apply(m *channelMachine, now time.Time) ruling {
 
 // hear notes whether the channel answers at all, also while the breaker sees no outage: a night
 // with nothing to send, or with one message that nobody answers, has no three failures in a row.
-func (m *channelMachine) hear(a Answer) {
+func (m *channelMachine) hear(a CallResult) {
 	switch {
 	case a.Answered:
 		m.silence = ""
@@ -123,7 +123,7 @@ func (e askingEvent) apply(m *channelMachine, _ time.Time) ruling {
 // askedEvent is the answer to a probe. skipped: it was not made, because its method has to wait.
 type askedEvent struct {
 	probe   probe
-	answer  Answer
+	answer  CallResult
 	skipped bool
 }
 
@@ -161,7 +161,7 @@ func (e askedEvent) apply(m *channelMachine, now time.Time) ruling {
 	return ruling{}
 }
 
-func (m *channelMachine) greeted(a Answer, now time.Time) {
+func (m *channelMachine) greeted(a CallResult, now time.Time) {
 	m.greeting.asking = false
 	if a.Verdict == BotStopped {
 		m.breaker.Refused(0, a.Detail, now)

@@ -37,14 +37,14 @@ type outcome struct {
 //	chat_doubtful  waits for a probe; after the last, dead doubtful, and all that waits dead
 //	repair         once more as plain text, or rejected    –
 //	rejected       rejected                                –
-func judge(m Message, r Recipient, a Answer, c circumstances, p Policy, now time.Time) outcome {
-	out := outcome{state: Pending, plain: m.plain, recipient: r, counted: c.counts}
+func judge(m Message, r Recipient, a CallResult, c circumstances, p Policy, now time.Time) outcome {
+	out := outcome{state: StatePending, plain: m.plain, recipient: r, counted: c.counts}
 	if !a.Verdict.failure() {
 		out.counted = false
 	}
 	switch a.Verdict {
 	case Accepted:
-		out.state = Sent
+		out.state = StateSent
 		out.accepted(c)
 	case Wait:
 		out.gate(a, now)
@@ -55,7 +55,7 @@ func judge(m Message, r Recipient, a Answer, c circumstances, p Policy, now time
 		if c.counts {
 			out.retryIn = probeWait(0)
 		}
-	case NotTelegram, Failed:
+	case NotFromChannel, Failed:
 		out.failed(m, p)
 	case BotStopped:
 	case Moved:
@@ -67,7 +67,7 @@ func judge(m Message, r Recipient, a Answer, c circumstances, p Policy, now time
 	case Repair:
 		out.repair(m)
 	case Rejected:
-		out.end(Dead, ReasonRejected)
+		out.end(StateDead, ReasonRejected)
 	}
 	return out
 }
@@ -105,7 +105,7 @@ func (out *outcome) accepted(c circumstances) {
 // gate keeps calls from the recipient for the time the channel asked for, or, when it named
 // none, for one that grows with each such answer; up to a second more, so that many gates do not
 // open together. A gate never becomes shorter.
-func (out *outcome) gate(a Answer, now time.Time) {
+func (out *outcome) gate(a CallResult, now time.Time) {
 	r := &out.recipient
 	wait := a.Wait
 	if wait <= 0 {
@@ -129,7 +129,7 @@ func (out *outcome) uncertain(m Message, c circumstances, p Policy) {
 		policy = p.OnUncertain
 	}
 	if policy == OnUncertainHold || m.Doubts >= 1 || out.counted && m.Failures+1 >= p.MaxAttempts {
-		out.end(Unsure, "")
+		out.end(StateUncertain, "")
 		return
 	}
 	out.retryIn = resendAfter(c.sendTimeout)
@@ -144,16 +144,16 @@ func (out *outcome) failed(m Message, p Policy) {
 		return
 	}
 	if m.Doubts > 0 {
-		out.end(Unsure, "")
+		out.end(StateUncertain, "")
 		return
 	}
-	out.end(Dead, ReasonTooManyAttempts)
+	out.end(StateDead, ReasonTooManyAttempts)
 }
 
 // refused is the answer of a channel that knows no way to the recipient. Some such answers are
 // final; the others are probed three times, in case they come from a fault or a right that comes
 // back. When the last probe fails, all that waits ends; later messages get one try each.
-func (out *outcome) refused(a Answer, c circumstances, now time.Time) {
+func (out *outcome) refused(a CallResult, c circumstances, now time.Time) {
 	r := &out.recipient
 	out.changed = true
 	if a.Verdict == ChatDead || r.spared && r.accepts(c.identity) {
@@ -179,12 +179,12 @@ func (out *outcome) refused(a Answer, c circumstances, now time.Time) {
 	}
 	r.doubtUntil, r.doubtWait = time.Time{}, 0
 	out.endOthers = step == len(doubts)
-	out.end(Dead, a.Reason)
+	out.end(StateDead, a.Reason)
 }
 
 func (out *outcome) repair(m Message) {
 	if m.plain {
-		out.end(Dead, ReasonRejected)
+		out.end(StateDead, ReasonRejected)
 		return
 	}
 	out.plain = true

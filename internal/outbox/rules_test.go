@@ -52,7 +52,7 @@ func TestACanaryIsAnsweredOnlyByTheChannel(t *testing.T) {
 	now := time.Now()
 	for v, frees := range map[Verdict]bool{
 		Accepted: true, Rejected: true, ChatDead: true, ChatDoubtful: true, Repair: true, Moved: true,
-		BotStopped: true, Failed: true, NotSent: false, NotTelegram: false, Uncertain: false,
+		BotStopped: true, Failed: true, NotSent: false, NotFromChannel: false, Uncertain: false,
 	} {
 		var c Canary
 		c.NewSpell(now)
@@ -109,16 +109,16 @@ func TestTheProbesOfAnOutage(t *testing.T) {
 			t.Fatalf("then it wants %v", step)
 		}
 		b.Identifying()
-		b.Identified(Answer{Verdict: NotTelegram}, now)
+		b.Identified(CallResult{Verdict: NotFromChannel}, now)
 	}
 	_, now = b.Next(now)
 	b.Identifying()
-	b.Identified(Answer{Verdict: Wait, Answered: true}, now) // a 429 counts as an answer
+	b.Identified(CallResult{Verdict: Wait, Answered: true}, now) // a 429 counts as an answer
 	if step, _ := b.Next(now); step != StepTouch {
 		t.Fatalf("after getMe it wants %v", step)
 	}
 	b.Touching()
-	b.Touched(Answer{Answered: true, OK: true}, now)
+	b.Touched(CallResult{Answered: true, OK: true}, now)
 	if step, _ := b.Next(now); step != StepCanary {
 		t.Fatalf("after the touch it wants %v", step)
 	}
@@ -165,7 +165,7 @@ func TestARejectedTokenStopsAtOnceAndIsProbed(t *testing.T) {
 	}
 	_, now = b.Next(now)
 	b.Identifying()
-	b.Identified(Answer{Verdict: BotStopped}, now)
+	b.Identified(CallResult{Verdict: BotStopped}, now)
 	if _, at := b.Next(now); at != now.Add(2*time.Second) {
 		t.Errorf("the next probe is due in %v", at.Sub(now))
 	}
@@ -197,7 +197,7 @@ func TestTheBreakerNeverGetsStuck(t *testing.T) {
 			case "answer":
 				b.Answered(attempt, now)
 			case "step":
-				a := Answer{Answered: rapid.Bool().Draw(t, "answered")}
+				a := CallResult{Answered: rapid.Bool().Draw(t, "answered")}
 				switch step, _ := b.Next(now); step {
 				case StepIdentify:
 					b.Identifying()

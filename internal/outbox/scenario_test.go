@@ -12,20 +12,20 @@ import (
 	"notifier/internal/database"
 )
 
-func down(v Verdict, detail string) Answer {
-	return Answer{Verdict: v, Detail: detail, Answered: false}
+func down(v Verdict, detail string) CallResult {
+	return CallResult{Verdict: v, Detail: detail, Answered: false}
 }
 
 // One order alone through ten hours: first a proxy's page for everything, then answers that are
 // lost although the message was delivered, then silence.
 func TestOneOrderAloneThroughALongOutage(t *testing.T) {
 	inWorld(t, func(w *world) {
-		bad := down(NotTelegram, "502")
+		bad := down(NotFromChannel, "502")
 		deliver := false
 		broken := true
-		w.channel.identify = func() Answer { return when(broken, bad) }
-		w.channel.touch = func(string) Answer { return when(broken, bad) }
-		w.channel.send = func(address, text string, _ int) Answer {
+		w.channel.identify = func() CallResult { return when(broken, bad) }
+		w.channel.touch = func(string) CallResult { return when(broken, bad) }
+		w.channel.send = func(address, text string, _ int) CallResult {
 			if broken && deliver {
 				w.channel.deliver(address, text)
 			}
@@ -40,7 +40,7 @@ func TestOneOrderAloneThroughALongOutage(t *testing.T) {
 		broken = false
 		w.runFor(2 * time.Minute)
 		m := w.message(id)
-		if m.State != Sent || m.Failures != 0 {
+		if m.State != StateSent || m.Failures != 0 {
 			t.Errorf("the message is %s with %d counted failures", m.State, m.Failures)
 		}
 		if n := len(w.channel.sent); n < 1 || n > 2 {
@@ -55,14 +55,14 @@ func TestALostAnswerWaitsForASignOfLife(t *testing.T) {
 	inWorld(t, func(w *world) {
 		broken := true
 		bad := down(Uncertain, "504")
-		w.channel.identify = func() Answer { return when(broken, bad) }
-		w.channel.touch = func(string) Answer { return when(broken, bad) }
-		w.channel.send = func(address, text string, nth int) Answer {
+		w.channel.identify = func() CallResult { return when(broken, bad) }
+		w.channel.touch = func(string) CallResult { return when(broken, bad) }
+		w.channel.send = func(address, text string, nth int) CallResult {
 			if broken {
 				w.channel.deliver(address, text)
 				return bad
 			}
-			return Answer{}
+			return CallResult{}
 		}
 		id := w.put("7900000001", "A-1 is placed")
 		w.runFor(10 * time.Hour)
@@ -74,39 +74,39 @@ func TestALostAnswerWaitsForASignOfLife(t *testing.T) {
 		}
 		broken = false
 		w.runFor(2 * time.Minute)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 		if n := len(w.channel.sent); n != 2 {
 			t.Errorf("%d copies, want two", n)
 		}
 	})
 }
 
-func when(broken bool, a Answer) Answer {
+func when(broken bool, a CallResult) CallResult {
 	if broken {
 		return a
 	}
-	return Answer{}
+	return CallResult{}
 }
 
 func TestNoThirdTryThatMayHaveArrived(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, text string, _ int) Answer {
+		w.channel.send = func(address, text string, _ int) CallResult {
 			if address == "731" {
 				w.channel.deliver(address, text)
 				return down(Uncertain, "timeout")
 			}
-			return Answer{}
+			return CallResult{}
 		}
 		lost, held := w.put("731", "x"), w.put("732", "y", func(n *NewMessage) { n.OnUncertain = OnUncertainHold })
 		next := w.put("731", "z")
-		w.channel.send = func(address, text string, _ int) Answer {
+		w.channel.send = func(address, text string, _ int) CallResult {
 			w.channel.deliver(address, text)
 			return when(text != "z", down(Uncertain, "timeout"))
 		}
 		w.runFor(time.Hour)
-		w.wantState(lost, Unsure, "")
-		w.wantState(held, Unsure, "")
-		w.wantState(next, Sent, "")
+		w.wantState(lost, StateUncertain, "")
+		w.wantState(held, StateUncertain, "")
+		w.wantState(next, StateSent, "")
 		if n := w.channel.calls["732"]; n != 1 {
 			t.Errorf("the held message was called for %d times", n)
 		}
@@ -136,7 +136,7 @@ func TestAnotherBotKillsNoChat(t *testing.T) {
 		}
 		w.write(func(tx database.Tx) error { return w.box.AcceptIdentity(tx, "2") })
 		w.runFor(time.Minute)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 		if s := w.status(); s.State != SenderRunning {
 			t.Errorf("the sender is %+v", s)
 		}
@@ -145,8 +145,8 @@ func TestAnotherBotKillsNoChat(t *testing.T) {
 
 func TestADeadChatTakesItsMessagesWithItAndNewOnesEndAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, _ string, _ int) Answer {
-			return when(address == "601", Answer{Verdict: ChatDead, Reason: RecipientBlocked, Detail: "bot was blocked by the user", Answered: true})
+		w.channel.send = func(address, _ string, _ int) CallResult {
+			return when(address == "601", CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Detail: "bot was blocked by the user", Answered: true})
 		}
 		var dead, alive []int64
 		for i := range 5 {
@@ -155,18 +155,18 @@ func TestADeadChatTakesItsMessagesWithItAndNewOnesEndAtOnce(t *testing.T) {
 		}
 		w.runFor(time.Minute)
 		for i := range 5 {
-			w.wantState(dead[i], Dead, ReasonChatDead)
-			w.wantState(alive[i], Sent, "")
+			w.wantState(dead[i], StateDead, ReasonChatDead)
+			w.wantState(alive[i], StateSent, "")
 		}
 		w.wantTexts("602", "0", "1", "2", "3", "4")
 		if r := w.recipient("601"); r.State != RecipientDead || r.Reason != RecipientBlocked || r.Since.IsZero() {
 			t.Errorf("the chat is %+v", r)
 		}
 		later := w.put("601", "later")
-		w.wantState(later, Dead, ReasonChatDead)
+		w.wantState(later, StateDead, ReasonChatDead)
 		foreign := w.insertForeign("601")
 		w.runFor(2 * time.Second)
-		w.wantState(foreign, Dead, ReasonChatDead)
+		w.wantState(foreign, StateDead, ReasonChatDead)
 		if n := w.channel.calls["601"]; n != 1 {
 			t.Errorf("%d calls to the dead chat", n)
 		}
@@ -187,8 +187,8 @@ func (w *world) insertForeign(recipient string) int64 {
 func TestADoubtfulChatComesBackOrEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lost := true
-		w.channel.send = func(string, string, int) Answer {
-			return when(lost, Answer{Verdict: ChatDoubtful, Reason: ReasonChatNotFound, Detail: "chat not found", Answered: true})
+		w.channel.send = func(string, string, int) CallResult {
+			return when(lost, CallResult{Verdict: ChatDoubtful, Reason: ReasonChatNotFound, Detail: "chat not found", Answered: true})
 		}
 		back := w.put("610", "one")
 		w.runFor(5 * time.Minute)
@@ -197,15 +197,15 @@ func TestADoubtfulChatComesBackOrEnds(t *testing.T) {
 		}
 		lost = false
 		w.runFor(10 * time.Minute)
-		w.wantState(back, Sent, "")
+		w.wantState(back, StateSent, "")
 		if r := w.recipient("610"); r.State != RecipientOpen {
 			t.Errorf("the chat is %+v", r)
 		}
 		lost = true
 		first, second := w.put("610", "two"), w.put("610", "three")
 		w.runFor(2 * time.Hour)
-		w.wantState(first, Dead, ReasonChatNotFound)
-		w.wantState(second, Dead, ReasonChatNotFound)
+		w.wantState(first, StateDead, ReasonChatNotFound)
+		w.wantState(second, StateDead, ReasonChatNotFound)
 		calls := w.channel.calls["610"]
 		w.put("610", "four")
 		w.runFor(2 * time.Hour)
@@ -217,8 +217,8 @@ func TestADoubtfulChatComesBackOrEnds(t *testing.T) {
 
 func TestAMovedGroupKeepsItsOrderAndOneRecord(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, _ string, _ int) Answer {
-			return when(address == "-4455", Answer{Verdict: Moved, MovedTo: "-1009876500001", Answered: true})
+		w.channel.send = func(address, _ string, _ int) CallResult {
+			return when(address == "-4455", CallResult{Verdict: Moved, MovedTo: "-1009876500001", Answered: true})
 		}
 		for i := range 3 {
 			w.put("-4455", fmt.Sprint(i))
@@ -240,21 +240,21 @@ func TestAMovedGroupKeepsItsOrderAndOneRecord(t *testing.T) {
 
 func TestAMoveThatLeadsBackEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, _ string, _ int) Answer {
+		w.channel.send = func(address, _ string, _ int) CallResult {
 			to := map[string]string{"-1": "-2", "-2": "-1"}
-			return Answer{Verdict: Moved, MovedTo: to[address], Answered: true}
+			return CallResult{Verdict: Moved, MovedTo: to[address], Answered: true}
 		}
 		id := w.put("-1", "x")
 		w.runFor(48 * time.Hour)
-		w.wantState(id, Dead, ReasonTooManyAttempts)
+		w.wantState(id, StateDead, ReasonTooManyAttempts)
 	})
 }
 
 func TestAGateSurvivesAKill(t *testing.T) {
 	inWorld(t, func(w *world) {
 		began := time.Now()
-		w.channel.send = func(_, _ string, nth int) Answer {
-			return when(nth == 1, Answer{Verdict: Wait, Wait: time.Minute, Answered: true})
+		w.channel.send = func(_, _ string, nth int) CallResult {
+			return when(nth == 1, CallResult{Verdict: Wait, Wait: time.Minute, Answered: true})
 		}
 		id := w.put("501", "x")
 		w.runFor(2 * time.Second)
@@ -263,7 +263,7 @@ func TestAGateSurvivesAKill(t *testing.T) {
 		}
 		w.restart()
 		w.runFor(2 * time.Minute)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 		if took := w.channel.sent[0].at.Sub(began); took < time.Minute || took > 63*time.Second {
 			t.Errorf("sent after %v", took)
 		}
@@ -276,8 +276,8 @@ func TestAGateSurvivesAKill(t *testing.T) {
 func TestTheWholeChannelWaitsWhenTwoCanariesAreRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		began := time.Now()
-		w.channel.send = func(string, string, int) Answer {
-			return when(time.Since(began) < 5*time.Second, Answer{Verdict: Wait, Wait: 20 * time.Second, Answered: true})
+		w.channel.send = func(string, string, int) CallResult {
+			return when(time.Since(began) < 5*time.Second, CallResult{Verdict: Wait, Wait: 20 * time.Second, Answered: true})
 		}
 		for i := range 20 {
 			w.put(fmt.Sprint(510+i), "x")
@@ -309,8 +309,8 @@ func TestAKillLeavesAnOpenAttemptToOneMoreTry(t *testing.T) {
 		w.leaveOpen(hold, "612")
 		began := time.Now()
 		w.runFor(time.Minute)
-		w.wantState(id, Sent, "")
-		w.wantState(hold, Unsure, "")
+		w.wantState(id, StateSent, "")
+		w.wantState(hold, StateUncertain, "")
 		if took := w.channel.sent[0].at.Sub(began); took < 30*time.Second {
 			t.Errorf("the second try came %v after the start", took)
 		}
@@ -350,9 +350,9 @@ func TestWithoutALinkAMessageWaitsAndTheNewestGoes(t *testing.T) {
 		}
 		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "7900000017") })
 		w.runFor(10 * time.Second)
-		w.wantState(old, Canceled, ReasonSuperseded)
-		w.wantState(other, Sent, "")
-		w.wantState(newest, Sent, "")
+		w.wantState(old, StateCanceled, ReasonSuperseded)
+		w.wantState(other, StateSent, "")
+		w.wantState(newest, StateSent, "")
 		w.wantTexts("7900000017", "placed too", "paid")
 
 		w.put("customer:17", "one")
@@ -365,52 +365,52 @@ func TestWithoutALinkAMessageWaitsAndTheNewestGoes(t *testing.T) {
 
 func TestMessagesExpireUnderAGateInAnOutageAndWithoutALink(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, _ string, _ int) Answer {
-			return when(address == "501", Answer{Verdict: Wait, Wait: 100 * time.Hour, Answered: true})
+		w.channel.send = func(address, _ string, _ int) CallResult {
+			return when(address == "501", CallResult{Verdict: Wait, Wait: 100 * time.Hour, Answered: true})
 		}
 		gated := w.put("501", "x")
 		soon := w.put("501", "y", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Hour) })
 		unlinked := w.put("customer:5", "z")
 		w.runFor(2 * time.Hour)
-		w.wantState(gated, Pending, "")
-		w.wantState(soon, Dead, ReasonExpired)
+		w.wantState(gated, StatePending, "")
+		w.wantState(soon, StateDead, ReasonExpired)
 		w.runFor(71 * time.Hour)
-		w.wantState(gated, Dead, ReasonExpired)
-		w.wantState(unlinked, Pending, "")
+		w.wantState(gated, StateDead, ReasonExpired)
+		w.wantState(unlinked, StatePending, "")
 		w.runFor(30 * 24 * time.Hour)
-		w.wantState(unlinked, Dead, ReasonExpired)
+		w.wantState(unlinked, StateDead, ReasonExpired)
 	})
 }
 
 func TestNothingExpiresWhileTheClockIsWrong(t *testing.T) {
 	inWorld(t, func(w *world) {
-		behind := func(Answer) Answer {
-			return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now().Add(-365 * 24 * time.Hour)}
+		behind := func(CallResult) CallResult {
+			return CallResult{Verdict: Accepted, OK: true, Answered: true, Date: time.Now().Add(-365 * 24 * time.Hour)}
 		}
-		w.channel.identify = func() Answer { return behind(Answer{}) }
+		w.channel.identify = func() CallResult { return behind(CallResult{}) }
 		id := w.put("customer:5", "z", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Hour) })
 		w.runFor(48 * time.Hour)
-		w.wantState(id, Pending, "")
+		w.wantState(id, StatePending, "")
 	})
 }
 
 func TestAPoisonMessageEndsOnAQuietNight(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(_, text string, _ int) Answer {
-			return when(text == "poison", Answer{Verdict: Failed, Detail: "500", Answered: true})
+		w.channel.send = func(_, text string, _ int) CallResult {
+			return when(text == "poison", CallResult{Verdict: Failed, Detail: "500", Answered: true})
 		}
 		id := w.put("711", "poison")
 		after := w.put("711", "after")
 		w.runFor(24 * time.Hour)
-		w.wantState(id, Dead, ReasonTooManyAttempts)
-		w.wantState(after, Sent, "")
+		w.wantState(id, StateDead, ReasonTooManyAttempts)
+		w.wantState(after, StateSent, "")
 	})
 }
 
 func TestAPoisonMessageEndsOnABusyDay(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(_, text string, _ int) Answer {
-			return when(text == "poison", Answer{Verdict: Failed, Detail: "500", Answered: true})
+		w.channel.send = func(_, text string, _ int) CallResult {
+			return when(text == "poison", CallResult{Verdict: Failed, Detail: "500", Answered: true})
 		}
 		const minutes = 6 * 60
 		id := w.put("711", "poison")
@@ -418,7 +418,7 @@ func TestAPoisonMessageEndsOnABusyDay(t *testing.T) {
 			w.put(fmt.Sprint(1000+i%50), "x")
 			w.runFor(time.Minute)
 		}
-		w.wantState(id, Dead, ReasonTooManyAttempts)
+		w.wantState(id, StateDead, ReasonTooManyAttempts)
 		if n := len(w.channel.sent); n != minutes {
 			t.Errorf("%d of the others were sent", n)
 		}
@@ -427,12 +427,12 @@ func TestAPoisonMessageEndsOnABusyDay(t *testing.T) {
 
 func TestOneHangingChatHoldsUpNobody(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.channel.send = func(address, _ string, _ int) Answer {
+		w.channel.send = func(address, _ string, _ int) CallResult {
 			if address == "721" {
 				time.Sleep(30 * time.Second)
 				return down(Uncertain, "timeout")
 			}
-			return Answer{}
+			return CallResult{}
 		}
 		stuck := w.put("721", "x")
 		for i := range 30 {
@@ -443,17 +443,17 @@ func TestOneHangingChatHoldsUpNobody(t *testing.T) {
 			t.Errorf("%d of the 30 others were sent in 3 s", n)
 		}
 		w.runFor(10 * time.Minute)
-		w.wantState(stuck, Unsure, "")
+		w.wantState(stuck, StateUncertain, "")
 	})
 }
 
 func TestARejectedTokenCostsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		bad := Answer{Verdict: BotStopped, Detail: "Unauthorized", Answered: true}
+		bad := CallResult{Verdict: BotStopped, Detail: "Unauthorized", Answered: true}
 		revoked := true
-		w.channel.send = func(string, string, int) Answer { return when(revoked, bad) }
-		w.channel.touch = func(string) Answer { return when(revoked, bad) }
-		w.channel.identify = func() Answer { return when(revoked, Answer{Verdict: BotStopped, Detail: "Unauthorized"}) }
+		w.channel.send = func(string, string, int) CallResult { return when(revoked, bad) }
+		w.channel.touch = func(string) CallResult { return when(revoked, bad) }
+		w.channel.identify = func() CallResult { return when(revoked, CallResult{Verdict: BotStopped, Detail: "Unauthorized"}) }
 		for i := range 200 {
 			w.put(fmt.Sprint(2000+i), "x")
 		}
@@ -496,12 +496,12 @@ func TestPlannedMessagesHoldNobodyBack(t *testing.T) {
 func TestVerdictsAreKeptUntilTheDiskTakesThem(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var once sync.Once
-		w.channel.send = func(string, string, int) Answer {
+		w.channel.send = func(string, string, int) CallResult {
 			once.Do(func() { // from the moment the channel has the first message
 				w.exec(`CREATE TRIGGER broken BEFORE UPDATE ON notifier_attempts
 					BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
 			})
-			return Answer{}
+			return CallResult{}
 		}
 		first, second := w.put("830", "x"), w.put("830", "y")
 		w.runForKeeping(time.Minute)
@@ -510,8 +510,8 @@ func TestVerdictsAreKeptUntilTheDiskTakesThem(t *testing.T) {
 		}
 		w.exec(`DROP TRIGGER broken`)
 		w.runFor(time.Minute)
-		w.wantState(first, Sent, "")
-		w.wantState(second, Sent, "")
+		w.wantState(first, StateSent, "")
+		w.wantState(second, StateSent, "")
 		w.wantTexts("830", "x", "y")
 	})
 }
@@ -527,26 +527,26 @@ func (w *world) runForKeeping(d time.Duration) {
 func TestALinkThatChangesDuringACallTakesTheMessageAlong(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "901") })
-		w.channel.send = func(address, _ string, _ int) Answer {
+		w.channel.send = func(address, _ string, _ int) CallResult {
 			if address != "901" {
-				return Answer{}
+				return CallResult{}
 			}
 			w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "902") })
-			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+			return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 		}
 		id := w.put("customer:17", "refused")
 		w.runFor(time.Minute)
-		w.wantState(id, Sent, "")
-		w.channel.send = func(address, _ string, nth int) Answer {
+		w.wantState(id, StateSent, "")
+		w.channel.send = func(address, _ string, nth int) CallResult {
 			if address != "902" || nth != 2 {
-				return Answer{}
+				return CallResult{}
 			}
 			w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:17", "903") })
-			return Answer{Verdict: Wait, Wait: time.Hour, Answered: true}
+			return CallResult{Verdict: Wait, Wait: time.Hour, Answered: true}
 		}
 		second := w.put("customer:17", "follows")
 		w.runFor(time.Minute)
-		w.wantState(second, Sent, "")
+		w.wantState(second, StateSent, "")
 		w.wantTexts("902", "refused")
 		w.wantTexts("903", "follows")
 	})
@@ -574,8 +574,8 @@ func TestAFaultThatRefusesEverybodyForAnHourKillsNobody(t *testing.T) {
 				chats := fiveTo(20)
 				w.acquaint(chats...)
 				refusing := true
-				w.channel.send = func(string, string, int) Answer {
-					return when(refusing, Answer{Verdict: ChatDead, Reason: RecipientKicked, Detail: "bot was kicked", Answered: true})
+				w.channel.send = func(string, string, int) CallResult {
+					return when(refusing, CallResult{Verdict: ChatDead, Reason: RecipientKicked, Detail: "bot was kicked", Answered: true})
 				}
 				var ids []int64
 				for _, chat := range append(chats, chats...) {
@@ -600,7 +600,7 @@ func TestAFaultThatRefusesEverybodyForAnHourKillsNobody(t *testing.T) {
 				refusing = false
 				w.runFor(5 * time.Minute)
 				for _, id := range ids {
-					w.wantState(id, Sent, "")
+					w.wantState(id, StateSent, "")
 				}
 				for _, chat := range chats {
 					if r := w.recipient(chat); r.State != RecipientOpen {
@@ -620,8 +620,8 @@ func TestACampaignGoesOnAfterFiveWhoReallyLeft(t *testing.T) {
 		for _, chat := range chats[:5] {
 			left[chat] = true
 		}
-		w.channel.send = func(address, _ string, _ int) Answer {
-			return when(left[address], Answer{Verdict: ChatDead, Reason: RecipientBlocked, Detail: "blocked", Answered: true})
+		w.channel.send = func(address, _ string, _ int) CallResult {
+			return when(left[address], CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Detail: "blocked", Answered: true})
 		}
 		var ids []int64
 		for _, chat := range chats {
@@ -630,9 +630,9 @@ func TestACampaignGoesOnAfterFiveWhoReallyLeft(t *testing.T) {
 		w.runFor(20 * time.Minute)
 		for i, id := range ids {
 			if i < 5 {
-				w.wantState(id, Dead, ReasonChatDead)
+				w.wantState(id, StateDead, ReasonChatDead)
 			} else {
-				w.wantState(id, Sent, "")
+				w.wantState(id, StateSent, "")
 			}
 		}
 		for chat := range left {
@@ -667,8 +667,8 @@ func TestReleaseEndsTheGuard(t *testing.T) {
 	inWorld(t, func(w *world) {
 		chats := fiveTo(6)
 		w.acquaint(chats...)
-		w.channel.send = func(string, string, int) Answer {
-			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		w.channel.send = func(string, string, int) CallResult {
+			return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 		}
 		var ids []int64
 		for _, chat := range chats {
@@ -678,7 +678,7 @@ func TestReleaseEndsTheGuard(t *testing.T) {
 		w.write(func(tx database.Tx) error { return w.box.ReleaseSender(tx, time.Now()) })
 		w.runFor(time.Minute)
 		for _, id := range ids {
-			w.wantState(id, Dead, ReasonChatDead)
+			w.wantState(id, StateDead, ReasonChatDead)
 		}
 	})
 }
@@ -686,8 +686,8 @@ func TestReleaseEndsTheGuard(t *testing.T) {
 func TestARetryIsRefusedOnlyWhenItsOwnRecipientHeardMore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		about := func(n *NewMessage) { n.Subject = "order:1" }
-		w.channel.send = func(_, text string, _ int) Answer {
-			return when(text == "first", Answer{Verdict: Rejected, Answered: true})
+		w.channel.send = func(_, text string, _ int) CallResult {
+			return when(text == "first", CallResult{Verdict: Rejected, Answered: true})
 		}
 		first := w.put("1", "first", about)
 		w.put("-100", "for the staff", about)
@@ -715,9 +715,9 @@ func TestWhatExpiredWhileNothingRanIsNotSentAtTheStart(t *testing.T) {
 	for name, ask := range map[string]time.Duration{"a quick getMe": time.Millisecond, "a slow one": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.channel.identify = func() Answer {
+				w.channel.identify = func() CallResult {
 					time.Sleep(ask)
-					return Answer{}
+					return CallResult{}
 				}
 				old := w.put("1", "old", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Minute) })
 				aged := w.put("2", "aged")
@@ -726,9 +726,9 @@ func TestWhatExpiredWhileNothingRanIsNotSentAtTheStart(t *testing.T) {
 				if _, err := w.pass(); err != nil {
 					t.Fatal(err)
 				}
-				w.wantState(old, Dead, ReasonExpired)
-				w.wantState(aged, Dead, ReasonExpired)
-				w.wantState(fresh, Sent, "")
+				w.wantState(old, StateDead, ReasonExpired)
+				w.wantState(aged, StateDead, ReasonExpired)
+				w.wantState(fresh, StateSent, "")
 				w.wantTexts("", "fresh")
 			})
 		})
@@ -738,10 +738,10 @@ func TestWhatExpiredWhileNothingRanIsNotSentAtTheStart(t *testing.T) {
 func TestTheStatusSaysThatNobodyAnswers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		silent := true
-		nobody := Answer{Verdict: Uncertain, Detail: "no answer in time"}
-		w.channel.identify = func() Answer { return when(silent, nobody) }
-		w.channel.touch = func(string) Answer { return when(silent, nobody) }
-		w.channel.send = func(string, string, int) Answer { return when(silent, nobody) }
+		nobody := CallResult{Verdict: Uncertain, Detail: "no answer in time"}
+		w.channel.identify = func() CallResult { return when(silent, nobody) }
+		w.channel.touch = func(string) CallResult { return when(silent, nobody) }
+		w.channel.send = func(string, string, int) CallResult { return when(silent, nobody) }
 		w.runFor(15 * time.Second) // nothing to send at all
 		if s := w.status(); s.State != SenderWaiting || !strings.Contains(s.Reason, "no answer in time") {
 			t.Errorf("on a quiet night the sender is %+v", s)
@@ -753,7 +753,7 @@ func TestTheStatusSaysThatNobodyAnswers(t *testing.T) {
 		}
 		silent = false
 		w.runFor(2 * time.Minute)
-		w.wantState(id, Sent, "")
+		w.wantState(id, StateSent, "")
 		if s := w.status(); s.State != SenderRunning {
 			t.Errorf("afterwards the sender is %+v", s)
 		}
@@ -764,8 +764,8 @@ func TestReleaseAnswersWithWhatItDid(t *testing.T) {
 	inWorld(t, func(w *world) {
 		chats := fiveTo(6)
 		w.acquaint(chats...)
-		w.channel.send = func(string, string, int) Answer {
-			return Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
+		w.channel.send = func(string, string, int) CallResult {
+			return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 		}
 		for _, chat := range chats {
 			w.put(chat, "x")
@@ -793,12 +793,12 @@ func TestTheGuardTakesBackNothingFromAnEarlierDeath(t *testing.T) {
 		chats := fiveTo(5)
 		w.acquaint(chats...)
 		refusing := true
-		w.channel.send = func(string, string, int) Answer {
-			return when(refusing, Answer{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true})
+		w.channel.send = func(string, string, int) CallResult {
+			return when(refusing, CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true})
 		}
 		old := w.put(chats[4], "from last month")
 		w.runFor(time.Minute)
-		w.wantState(old, Dead, ReasonChatDead)
+		w.wantState(old, StateDead, ReasonChatDead)
 		w.write(func(tx database.Tx) error {
 			_, err := w.box.Revive(tx, time.Now(), chats[4])
 			return err
@@ -814,7 +814,7 @@ func TestTheGuardTakesBackNothingFromAnEarlierDeath(t *testing.T) {
 		if s := w.status(); s.State != SenderWaiting {
 			t.Fatalf("the guard does not hold: %+v", s)
 		}
-		w.wantState(old, Dead, ReasonChatDead)
+		w.wantState(old, StateDead, ReasonChatDead)
 	})
 }
 
@@ -825,11 +825,11 @@ func TestAnExpiryThatCannotBeStoredIsTriedAgainForAll(t *testing.T) {
 		w.exec(`CREATE TRIGGER broken BEFORE UPDATE ON outbox WHEN new.reason = 'expired'
 			BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
 		w.runFor(2 * time.Hour)
-		w.wantState(one, Pending, "")
+		w.wantState(one, StatePending, "")
 		w.exec(`DROP TRIGGER broken`)
 		w.runFor(time.Minute)
 		for _, id := range []int64{one, two, three} {
-			w.wantState(id, Dead, ReasonExpired)
+			w.wantState(id, StateDead, ReasonExpired)
 		}
 	})
 }

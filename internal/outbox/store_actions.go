@@ -17,7 +17,7 @@ func (o *Outbox) Retry(tx database.Tx, now time.Time, id int64, force bool) (Mes
 	if err != nil {
 		return m, err
 	}
-	if m.State == Pending || m.State == Sending {
+	if m.State == StatePending || m.State == StateSending {
 		return m, nil
 	}
 	root, err := o.refuseRetry(tx, now, m, force)
@@ -42,7 +42,7 @@ func (o *Outbox) retry(tx database.Tx, now time.Time, m Message, root string) er
 
 // refuseRetry is why an ended message may not be sent again, if anything; else root is where it goes.
 func (o *Outbox) refuseRetry(tx database.Tx, now time.Time, m Message, force bool) (root string, err error) {
-	if m.State == Sent {
+	if m.State == StateSent {
 		return "", &ConflictError{ConflictState, fmt.Sprintf("message %d was sent; send a new one instead", m.ID)}
 	}
 	if m.Erased {
@@ -84,17 +84,17 @@ func (o *Outbox) Cancel(tx database.Tx, now time.Time, id int64) (Message, error
 		return m, err
 	}
 	switch m.State {
-	case Canceled:
+	case StateCanceled:
 		return m, nil
-	case Sending:
+	case StateSending:
 		return m, &ConflictError{ConflictState, fmt.Sprintf("message %d is being sent at this moment: try again", id)}
-	case Sent, Dead:
+	case StateSent, StateDead:
 		return m, &ConflictError{ConflictState, fmt.Sprintf("message %d has ended (%s)", id, m.State)}
 	}
 	if err := o.takeInFirst(tx, now, &m); err != nil {
 		return m, err
 	}
-	if err := o.finish(tx, m, ending{Canceled, ReasonCanceled, "", now}); err != nil {
+	if err := o.finish(tx, m, ending{StateCanceled, ReasonCanceled, "", now}); err != nil {
 		return m, err
 	}
 	return o.Message(tx, id)
@@ -108,9 +108,9 @@ func (o *Outbox) SendNow(tx database.Tx, now time.Time, id int64) (Message, erro
 		return m, err
 	}
 	switch m.State {
-	case Sending:
+	case StateSending:
 		return m, nil
-	case Pending:
+	case StatePending:
 	default:
 		return m, &ConflictError{ConflictState, fmt.Sprintf("message %d has ended (%s): retry it instead", id, m.State)}
 	}
@@ -159,7 +159,7 @@ type ending struct {
 // would claim that nobody got it, unless a person has canceled it.
 func (o *Outbox) finish(tx database.Tx, m Message, e ending) error {
 	if m.Doubts > 0 && e.reason != ReasonCanceled && e.reason != ReasonRejected && e.reason != ReasonTemplateError {
-		e.state, e.reason = Unsure, ""
+		e.state, e.reason = StateUncertain, ""
 	}
 	_, err := tx.Exec(`UPDATE outbox SET state = ?, reason = ?, detail = coalesce(?, detail), ended_at = ?, ready_wait = 0
 		WHERE id = ?`, e.state, orNull(e.reason), orNull(e.detail), e.at.UnixMilli(), m.ID)
@@ -186,7 +186,7 @@ func (o *Outbox) resume(tx database.Tx, now time.Time, m Message, root string, s
 	if err != nil {
 		return fmt.Errorf("put message %d back in line: %w", m.ID, err)
 	}
-	o.countMove(tx, m, Pending, "")
+	o.countMove(tx, m, StatePending, "")
 	o.touch(tx, m.line, root)
 	return nil
 }

@@ -36,7 +36,7 @@ func (o *Outbox) enqueue(tx database.Tx, now time.Time, n NewMessage, rank int) 
 	m := Message{
 		Key: n.Key, Recipient: n.Recipient, Type: n.Type, Payload: payload, Subject: n.Subject,
 		CollapseKey: n.CollapseKey, NotBefore: n.NotBefore, ExpiresAt: n.ExpiresAt,
-		OnUncertain: n.OnUncertain, CreatedAt: now, State: Pending, rank: rank,
+		OnUncertain: n.OnUncertain, CreatedAt: now, State: StatePending, rank: rank,
 	}
 	m.place(r, now)
 	err = tx.QueryRow(`INSERT INTO outbox (idempotency_key, recipient, type, payload, channel, subject,
@@ -88,7 +88,7 @@ func (m *Message) place(r Recipient, now time.Time) {
 // as it is.
 func (o *Outbox) joined(tx database.Tx, m Message, r Recipient) {
 	behind := r.turn.head != 0 && r.turn.head < m.ID && r.turn.rank <= m.rank
-	if m.State == Pending && m.hold == holdNone && !behind {
+	if m.State == StatePending && m.hold == holdNone && !behind {
 		o.touch(tx, m.line)
 	}
 }
@@ -164,7 +164,7 @@ func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause
 		o.count(tx, messageCount(State(state.String), reason.String), -1)
 		o.touch(tx, address.String)
 	}
-	o.count(tx, messageCount(Dead, ReasonRejected), 1)
+	o.count(tx, messageCount(StateDead, ReasonRejected), 1)
 	return nil
 }
 
@@ -178,13 +178,13 @@ func shorten(s string) string {
 	return s
 }
 
-// AnswerPrefix begins the subject of a reply to what its recipient has just written. Replies have a
+// ReplyPrefix begins the subject of a reply to what its recipient has just written. Replies have a
 // rank of their own: they go before other messages, and also to a recipient that has asked us to
 // stop. In all else they are messages like any other.
-const AnswerPrefix = "answer:"
+const ReplyPrefix = "answer:"
 
-// NewAnswer is what Answer stores.
-type NewAnswer struct {
+// NewReply is what Answer stores.
+type NewReply struct {
 	Address string
 	// Kind is what is answered. Of the replies of one kind to one recipient only the newest waits.
 	Kind    string
@@ -194,15 +194,15 @@ type NewAnswer struct {
 	Every time.Duration
 }
 
-// Answer stores the reply to what a recipient has just written, in the transaction that also
+// EnqueueReply stores the reply to what a recipient has just written, in the transaction that also
 // stores that it was read. An older one of the same kind that still waits ends as superseded: who
 // asks ten times gets one reply, the latest.
-func (o *Outbox) Answer(tx database.Tx, now time.Time, a NewAnswer) error {
+func (o *Outbox) EnqueueReply(tx database.Tx, now time.Time, a NewReply) error {
 	root, err := o.root(tx, a.Address)
 	if err != nil {
 		return fmt.Errorf("reply to %s: %w", a.Address, err)
 	}
-	subject := AnswerPrefix + a.Kind + ":" + root
+	subject := ReplyPrefix + a.Kind + ":" + root
 	before, err := o.lastReply(tx, subject)
 	found := !errors.Is(err, ErrNotFound)
 	if err != nil && found {
@@ -213,8 +213,8 @@ func (o *Outbox) Answer(tx database.Tx, now time.Time, a NewAnswer) error {
 		if a.Every > 0 && age >= 0 && age < a.Every {
 			return nil
 		}
-		if before.State == Pending {
-			if err := o.finish(tx, before, ending{Canceled, ReasonSuperseded, "", now}); err != nil {
+		if before.State == StatePending {
+			if err := o.finish(tx, before, ending{StateCanceled, ReasonSuperseded, "", now}); err != nil {
 				return err
 			}
 		}

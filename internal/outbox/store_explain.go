@@ -44,8 +44,8 @@ func (o *Outbox) Explain(tx database.Tx, now time.Time, id int64) (Explanation, 
 	}
 	e := Explanation{Message: m}
 	switch m.State {
-	case Pending:
-	case Sending:
+	case StatePending:
+	case StateSending:
 		e.Code, e.Text = WaitsAnswer, fmt.Sprintf("It is being sent; %s has not answered yet.", o.title())
 		return e, nil
 	default:
@@ -71,12 +71,12 @@ func (o *Outbox) ended(m Message) string {
 		because = ": " + m.Detail
 	}
 	switch m.State {
-	case Sent:
+	case StateSent:
 		return fmt.Sprintf("It was sent to %s at %s.", m.Address, at)
-	case Unsure:
+	case StateUncertain:
 		return fmt.Sprintf("%s may have it, and it is not sent again by itself%s. "+
 			"Ask the customer, then retry or cancel it.", o.title(), because)
-	case Canceled:
+	case StateCanceled:
 		return fmt.Sprintf("It was canceled at %s (%s).", at, m.Reason)
 	}
 	return fmt.Sprintf("It failed for good at %s (%s)%s.", at, m.Reason, because)

@@ -139,7 +139,7 @@ func (o *Outbox) sliceRelink(tx database.Tx, now time.Time, t *task) (bool, erro
 		return false, err
 	}
 	return o.walk(tx, t, `INDEXED BY outbox_recipient WHERE channel = ? AND recipient = ? AND id > ? ORDER BY id`, t.detail, func(m Message) error {
-		if m.State != Pending && m.State != Sending || m.line == "" || m.line == r.Address {
+		if m.State != StatePending && m.State != StateSending || m.line == "" || m.line == r.Address {
 			return nil
 		}
 		t.changed++
@@ -156,10 +156,10 @@ func (o *Outbox) moveTo(tx database.Tx, now time.Time, m Message, r Recipient) e
 			return err
 		}
 		if newer {
-			return o.finish(tx, m, ending{Canceled, ReasonSuperseded, "", now})
+			return o.finish(tx, m, ending{StateCanceled, ReasonSuperseded, "", now})
 		}
 	}
-	if m.State == Pending && !r.hears(m.rank) {
+	if m.State == StatePending && !r.hears(m.rank) {
 		state, reason := r.fate()
 		return o.finish(tx, m, ending{state, reason, "", now})
 	}

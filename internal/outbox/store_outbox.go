@@ -81,7 +81,7 @@ func scanMessage(row database.Row) (Message, error) {
 	if m.hold != holdNoChat && m.line != "" {
 		m.Address = m.line
 	}
-	if m.State == Pending && m.readyWait > 0 {
+	if m.State == StatePending && m.readyWait > 0 {
 		m.RetryAt = m.readyAt
 	}
 	return m, nil

@@ -70,9 +70,9 @@ func (o *Outbox) list(tx database.Tx, f Filter, column, value string) ([]Message
 // stateWords are the words of the partial index that lists a state.
 func stateWords(s State) string {
 	switch s {
-	case Pending, Sending:
+	case StatePending, StateSending:
 		return ` AND state IN ('pending', 'sending')`
-	case Sent:
+	case StateSent:
 		return ` AND state = 'sent'`
 	}
 	return ` AND state IN ('uncertain', 'dead', 'canceled')`

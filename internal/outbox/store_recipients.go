@@ -91,9 +91,9 @@ func scanRecipient(row database.Row) (Recipient, error) {
 // fate is how messages end that can only go to this dead recipient.
 func (r Recipient) fate() (State, string) {
 	if r.Reason == RecipientStopped {
-		return Canceled, ReasonStopped
+		return StateCanceled, ReasonStopped
 	}
-	return Dead, ReasonChatDead
+	return StateDead, ReasonChatDead
 }
 
 // hears says whether a message of this rank can go to the recipient as it stands: one that asked us

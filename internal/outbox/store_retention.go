@@ -238,11 +238,11 @@ func (o *Outbox) eraseOne(tx database.Tx, now time.Time, m Message, name string)
 			return err
 		}
 	}
-	if m.State == Pending {
-		if err := o.finish(tx, m, ending{Canceled, ReasonCanceled, "", now}); err != nil {
+	if m.State == StatePending {
+		if err := o.finish(tx, m, ending{StateCanceled, ReasonCanceled, "", now}); err != nil {
 			return err
 		}
-		m.State = Canceled
+		m.State = StateCanceled
 	}
 	if _, err := tx.Exec(`DELETE FROM notifier_attempts WHERE message_id = ? AND result <> 'open'`, m.ID); err != nil {
 		return fmt.Errorf("erase the attempts of message %d: %w", m.ID, err)

@@ -256,7 +256,7 @@ func (o *Outbox) sliceEnd(tx database.Tx, now time.Time, t *task) (bool, error) 
 func (o *Outbox) sliceRestore(tx database.Tx, now time.Time, t *task) (bool, error) {
 	return o.walk(tx, t, `INDEXED BY outbox_address WHERE channel = ? AND address = ? AND id > ? ORDER BY id`, t.address, func(m Message) error {
 		refused := m.Reason == ReasonChatDead || m.Reason == ReasonChatNotFound || m.Reason == ReasonNoRights
-		if m.State != Dead || !refused || m.Erased || m.EndedAt.Before(t.since) {
+		if m.State != StateDead || !refused || m.Erased || m.EndedAt.Before(t.since) {
 			return nil
 		}
 		t.changed++

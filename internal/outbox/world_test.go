@@ -182,9 +182,9 @@ func (p *everySecond) Slow(time.Time)                                   {}
 type channel struct {
 	latency time.Duration
 	// send, touch and identify may answer instead; nil or a zero answer leaves it to the channel.
-	send     func(address, text string, nth int) Answer
-	touch    func(address string) Answer
-	identify func() Answer
+	send     func(address, text string, nth int) CallResult
+	touch    func(address string) CallResult
+	identify func() CallResult
 
 	mu         sync.Mutex
 	calls      map[string]int // to each address
@@ -201,7 +201,7 @@ type delivery struct {
 
 type letter struct{ text string }
 
-func (c *channel) Compose(d Draft) (Letter, error) {
+func (c *channel) Compose(d Draft) (Composed, error) {
 	var p struct{ Text string }
 	if err := json.Unmarshal(d.Payload, &p); err != nil {
 		return nil, &Refusal{ReasonTemplateError, err.Error()}
@@ -215,14 +215,14 @@ func (c *channel) Compose(d Draft) (Letter, error) {
 	return letter{p.Text}, nil
 }
 
-func (c *channel) Send(ctx context.Context, address string, l Letter) Answer {
+func (c *channel) Send(ctx context.Context, address string, l Composed) CallResult {
 	text := l.(letter).text
 	c.mu.Lock()
 	c.calls[address]++
 	nth, send := c.calls[address], c.send
 	c.mu.Unlock()
 	if !wait(ctx, c.latency) {
-		return Answer{Verdict: Uncertain, Detail: "timeout"}
+		return CallResult{Verdict: Uncertain, Detail: "timeout"}
 	}
 	if send != nil {
 		if a := send(address, text, nth); a.Verdict != "" {
@@ -230,7 +230,7 @@ func (c *channel) Send(ctx context.Context, address string, l Letter) Answer {
 		}
 	}
 	id := c.deliver(address, text)
-	return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now(), RemoteID: id}
+	return CallResult{Verdict: Accepted, OK: true, Answered: true, Date: time.Now(), RemoteID: id}
 }
 
 func (c *channel) deliver(address, text string) (id int64) {
@@ -240,7 +240,7 @@ func (c *channel) deliver(address, text string) (id int64) {
 	return int64(len(c.sent))
 }
 
-func (c *channel) Touch(ctx context.Context, address string) Answer {
+func (c *channel) Touch(ctx context.Context, address string) CallResult {
 	c.mu.Lock()
 	c.probes++
 	c.mu.Unlock()
@@ -250,10 +250,10 @@ func (c *channel) Touch(ctx context.Context, address string) Answer {
 			return a
 		}
 	}
-	return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now()}
+	return CallResult{Verdict: Accepted, OK: true, Answered: true, Date: time.Now()}
 }
 
-func (c *channel) Identify(ctx context.Context) Answer {
+func (c *channel) Identify(ctx context.Context) CallResult {
 	c.mu.Lock()
 	c.identifies++
 	c.mu.Unlock()
@@ -263,7 +263,7 @@ func (c *channel) Identify(ctx context.Context) Answer {
 			return a
 		}
 	}
-	return Answer{Verdict: Accepted, OK: true, Answered: true, Date: time.Now()}
+	return CallResult{Verdict: Accepted, OK: true, Answered: true, Date: time.Now()}
 }
 
 func wait(ctx context.Context, d time.Duration) bool {

@@ -24,7 +24,7 @@ type Request struct {
 // Reply is what came of a Request.
 type Reply struct {
 	// Answer is the verdict, as for a message. Its words hold no secret.
-	outbox.Answer
+	outbox.CallResult
 	// Code is Telegram's error_code, or the HTTP status; 0 when no answer came.
 	Code int
 	// Result is the "result" of an answer that was granted, when the answer is whole.
@@ -55,7 +55,7 @@ func (r Reply) Stopped() bool { return r.Verdict == outbox.BotStopped }
 func (c *Client) Call(ctx context.Context, r Request) Reply {
 	key, err := c.credentials.current()
 	if err != nil {
-		return Reply{Answer: outbox.Answer{Verdict: outbox.BotStopped, Detail: short(err.Error())}}
+		return Reply{CallResult: outbox.CallResult{Verdict: outbox.BotStopped, Detail: short(err.Error())}}
 	}
 	timeout := r.Timeout
 	if timeout == 0 {
@@ -73,7 +73,7 @@ func (c *Client) Call(ctx context.Context, r Request) Reply {
 		}
 	}
 	answer, facts := c.judge(x, key)
-	reply := Reply{Answer: answer, Body: facts.Body, TooLong: facts.TooLong}
+	reply := Reply{CallResult: answer, Body: facts.Body, TooLong: facts.TooLong}
 	read := read(facts)
 	reply.Code = read.code
 	if answer.OK {

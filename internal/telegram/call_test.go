@@ -96,7 +96,7 @@ func TestCallNeverShowsTheToken(t *testing.T) {
 		c.Call(canceled, Request{Method: "x"}),
 	} {
 		if r.OK || r.Detail == "" || strings.Contains(r.Detail, "hush") {
-			t.Errorf("got %+v", r.Answer)
+			t.Errorf("got %+v", r.CallResult)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // classify judges one call by its facts. It is a pure function: the first row of the table that
 // fits decides, and the last row fits everything.
-func classify(f Facts) outbox.Answer {
+func classify(f Facts) outbox.CallResult {
 	r := read(f)
 	for _, row := range table {
 		if row.fits(r) {
@@ -25,7 +25,7 @@ type row struct {
 	verdict outbox.Verdict
 	fits    func(*reading) bool
 	// fill adds what this verdict carries besides its name and detail.
-	fill func(*reading, *outbox.Answer)
+	fill func(*reading, *outbox.CallResult)
 }
 
 // table is the order in which signals are looked at; the first that fits decides. Where no answer
@@ -42,7 +42,7 @@ var table = []row{
 	{"504", outbox.Uncertain, status(504), nil},
 	{"500 restart or aborted", outbox.Uncertain, all(status(500), says("restart", "aborted")), nil},
 	{"200 and unreadable", outbox.Uncertain, all(status(200), unreadable), nil},
-	{"not Telegram", outbox.NotTelegram, func(r *reading) bool { return !r.json }, nil},
+	{"not Telegram", outbox.NotFromChannel, func(r *reading) bool { return !r.json }, nil},
 	{"bot stopped", outbox.BotStopped, code(401, 404, 421), nil},
 	{"bot stopped in words", outbox.BotStopped, says("logged out", "frozen_method_invalid"), nil},
 	{"moved", outbox.Moved, func(r *reading) bool { return r.movedTo != "" }, fillMoved},
@@ -55,8 +55,8 @@ var table = []row{
 	{"anything else", outbox.Failed, func(*reading) bool { return true }, nil},
 }
 
-func (w row) answer(r *reading) outbox.Answer {
-	a := outbox.Answer{
+func (w row) answer(r *reading) outbox.CallResult {
+	a := outbox.CallResult{
 		Verdict:  w.verdict,
 		Detail:   detail(r, w.verdict),
 		OK:       granted(r),
@@ -125,14 +125,14 @@ func all(conditions ...func(*reading) bool) func(*reading) bool {
 	}
 }
 
-func fillAccepted(r *reading, a *outbox.Answer) { a.RemoteID = r.messageID }
+func fillAccepted(r *reading, a *outbox.CallResult) { a.RemoteID = r.messageID }
 
-func fillWait(r *reading, a *outbox.Answer) { a.Wait = r.wait }
+func fillWait(r *reading, a *outbox.CallResult) { a.Wait = r.wait }
 
-func fillMoved(r *reading, a *outbox.Answer) { a.MovedTo = r.movedTo }
+func fillMoved(r *reading, a *outbox.CallResult) { a.MovedTo = r.movedTo }
 
-func fillDead(r *reading, a *outbox.Answer) { a.Reason = deathReason(r.words) }
+func fillDead(r *reading, a *outbox.CallResult) { a.Reason = deathReason(r.words) }
 
-func reason(name string) func(*reading, *outbox.Answer) {
-	return func(_ *reading, a *outbox.Answer) { a.Reason = name }
+func reason(name string) func(*reading, *outbox.CallResult) {
+	return func(_ *reading, a *outbox.CallResult) { a.Reason = name }
 }

@@ -84,10 +84,10 @@ func baseURL(text string) (string, error) {
 }
 
 // Send makes exactly one call of sendMessage for a message that Compose made.
-func (c *Client) Send(ctx context.Context, address string, l outbox.Letter) outbox.Answer {
+func (c *Client) Send(ctx context.Context, address string, l outbox.Composed) outbox.CallResult {
 	m, ok := l.(*composed)
 	if !ok {
-		return outbox.Answer{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not composed for Telegram: %T", l)}
+		return outbox.CallResult{Verdict: outbox.Rejected, Detail: fmt.Sprintf("not composed for Telegram: %T", l)}
 	}
 	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.SendMessage(ctx, m.params(address))
@@ -98,7 +98,7 @@ func (c *Client) Send(ctx context.Context, address string, l outbox.Letter) outb
 
 // Identify asks for the bot's own account (getMe) and remembers its name. A yes shows that the
 // token is good and the Bot API server is there, and nothing of Telegram behind it.
-func (c *Client) Identify(ctx context.Context) outbox.Answer {
+func (c *Client) Identify(ctx context.Context) outbox.CallResult {
 	answer, facts := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.GetMe(ctx)
 		return err
@@ -110,7 +110,7 @@ func (c *Client) Identify(ctx context.Context) outbox.Answer {
 }
 
 // asIdentity: an answer that refuses the token is no sign that the bot is alive.
-func asIdentity(a outbox.Answer) outbox.Answer {
+func asIdentity(a outbox.CallResult) outbox.CallResult {
 	a.Answered = a.Answered && a.Verdict != outbox.BotStopped
 	return a
 }
@@ -125,7 +125,7 @@ func (c *Client) Username() string {
 
 // Touch shows a chat that the bot is typing (sendChatAction). It leaves no message there, but the
 // answer comes from Telegram behind the Bot API server.
-func (c *Client) Touch(ctx context.Context, address string) outbox.Answer {
+func (c *Client) Touch(ctx context.Context, address string) outbox.CallResult {
 	answer, _ := c.call(ctx, func(ctx context.Context, b *bot.Bot) error {
 		_, err := b.SendChatAction(ctx, &bot.SendChatActionParams{ChatID: address, Action: models.ChatActionTyping})
 		return err
@@ -138,10 +138,10 @@ func (c *Client) Close() { c.recorder.client.CloseIdleConnections() }
 
 // call makes one call through the library and judges it by its facts alone: the library's own
 // error hides status and headers, and can be one although the message was taken.
-func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) error) (outbox.Answer, Facts) {
+func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) error) (outbox.CallResult, Facts) {
 	key, err := c.credentials.current()
 	if err != nil {
-		return outbox.Answer{Verdict: outbox.BotStopped, Detail: short(err.Error())}, Facts{}
+		return outbox.CallResult{Verdict: outbox.BotStopped, Detail: short(err.Error())}, Facts{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -151,10 +151,10 @@ func (c *Client) call(ctx context.Context, do func(context.Context, *bot.Bot) er
 }
 
 // judge is what a call with this key came to.
-func (c *Client) judge(x *exchange, used *key) (outbox.Answer, Facts) {
+func (c *Client) judge(x *exchange, used *key) (outbox.CallResult, Facts) {
 	facts, reached := x.result()
 	if !reached {
-		return outbox.Answer{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
+		return outbox.CallResult{Verdict: outbox.Failed, Detail: "the request could not be built"}, Facts{}
 	}
 	answer := classify(facts)
 	answer.Detail = used.token.Scrub(answer.Detail)

@@ -75,7 +75,7 @@ func newClient(t *testing.T, transport http.RoundTripper) *Client {
 	return c
 }
 
-func compose(t *testing.T, c *Client, d outbox.Draft) outbox.Letter {
+func compose(t *testing.T, c *Client, d outbox.Draft) outbox.Composed {
 	t.Helper()
 	l, err := c.Compose(d)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestSendIsOneCall(t *testing.T) {
 	a := &api{status: 200, answers: []string{`{"ok":true,"result":{"message_id":42}}`}}
 	c := newClient(t, a)
 	answer := c.Send(t.Context(), "-1009876500001", compose(t, c, outbox.Draft{Type: "Text"}))
-	if want := (outbox.Answer{Verdict: outbox.Accepted, Detail: "200 OK", RemoteID: 42, OK: true, Answered: true}); answer != want {
+	if want := (outbox.CallResult{Verdict: outbox.Accepted, Detail: "200 OK", RemoteID: 42, OK: true, Answered: true}); answer != want {
 		t.Errorf("got %+v", answer)
 	}
 	want := []apiCall{{"POST http://telegram.test/bot" + testToken + "/sendMessage", map[string]string{

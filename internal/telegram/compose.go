@@ -42,7 +42,7 @@ type composed struct {
 }
 
 // Compose turns a draft into what Send takes. Its error is a *outbox.Refusal.
-func (c *Client) Compose(d outbox.Draft) (outbox.Letter, error) {
+func (c *Client) Compose(d outbox.Draft) (outbox.Composed, error) {
 	rendered, err := c.render(d.Type, d.Payload)
 	if err != nil {
 		return nil, refusal(err)

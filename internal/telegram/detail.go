@@ -28,7 +28,7 @@ func detail(r *reading, verdict outbox.Verdict) string {
 		return short(strings.TrimSpace(codeWords(r) + " " + r.description))
 	case verdict == outbox.Accepted:
 		return statusWords(r.Status) + ": taken, but the answer is cut"
-	case verdict == outbox.Uncertain, verdict == outbox.NotTelegram:
+	case verdict == outbox.Uncertain, verdict == outbox.NotFromChannel:
 		return short(statusWords(r.Status) + ": not an answer of Telegram" + because(r))
 	}
 	return statusWords(r.Status)

@@ -70,31 +70,31 @@ func (b *broker) names() []string {
 // relay makes the broker a Sender: it only says in the outbox's words what the broker answered.
 type relay struct{ broker *broker }
 
-func (r relay) Compose(d outbox.Draft) (outbox.Letter, error) {
+func (r relay) Compose(d outbox.Draft) (outbox.Composed, error) {
 	return event{ID: d.MessageID, To: d.Address, Name: d.Type + " " + string(d.Payload)}, nil
 }
 
-func (r relay) Send(_ context.Context, _ string, l outbox.Letter) outbox.Answer {
+func (r relay) Send(_ context.Context, _ string, l outbox.Composed) outbox.CallResult {
 	switch err := r.broker.publish(l.(event)); {
 	case err == nil:
-		return outbox.Answer{Verdict: outbox.Accepted, Answered: true, OK: true, Date: time.Now()}
+		return outbox.CallResult{Verdict: outbox.Accepted, Answered: true, OK: true, Date: time.Now()}
 	case errors.Is(err, errDown):
-		return outbox.Answer{Verdict: outbox.NotSent, Detail: err.Error()}
+		return outbox.CallResult{Verdict: outbox.NotSent, Detail: err.Error()}
 	case errors.Is(err, errLost):
-		return outbox.Answer{Verdict: outbox.Uncertain, Detail: err.Error()}
+		return outbox.CallResult{Verdict: outbox.Uncertain, Detail: err.Error()}
 	default:
-		return outbox.Answer{Verdict: outbox.Failed, Detail: err.Error()}
+		return outbox.CallResult{Verdict: outbox.Failed, Detail: err.Error()}
 	}
 }
 
 // Identify and Touch ask whether the broker is there.
-func (r relay) Identify(context.Context) outbox.Answer      { return r.ping() }
-func (r relay) Touch(context.Context, string) outbox.Answer { return r.ping() }
+func (r relay) Identify(context.Context) outbox.CallResult      { return r.ping() }
+func (r relay) Touch(context.Context, string) outbox.CallResult { return r.ping() }
 
-func (r relay) ping() outbox.Answer {
+func (r relay) ping() outbox.CallResult {
 	r.broker.mu.Lock()
 	defer r.broker.mu.Unlock()
-	return outbox.Answer{Answered: !r.broker.down, OK: !r.broker.down, Date: time.Now()}
+	return outbox.CallResult{Answered: !r.broker.down, OK: !r.broker.down, Date: time.Now()}
 }
 
 // atOnce is a pace without limits.

@@ -10,7 +10,7 @@ import (
 	"notifier/internal/outbox"
 )
 
-var _ outbox.Pacer = (*Limiter)(nil)
+var _ outbox.Limiter = (*Limiter)(nil)
 
 var epoch = time.Date(2026, 3, 8, 12, 0, 0, 0, time.UTC)
 

@@ -121,7 +121,7 @@ func (p *Poller) poll(ctx context.Context, wait time.Duration) (received int, pa
 func (p *Poller) prepare(ctx context.Context) *telegram.Reply {
 	if p.Client.Username() == "" {
 		if a := p.Client.Identify(ctx); !a.Answered {
-			return &telegram.Reply{Answer: a}
+			return &telegram.Reply{CallResult: a}
 		}
 	}
 	if p.cleared || p.clearAt.After(time.Now()) {
