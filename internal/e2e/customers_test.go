@@ -16,7 +16,7 @@ func (c *env) linked(chat int64) (order int64) {
 	order = c.place("c-17", "A-1")
 	c.must(c.sandbox.Start(chat, c.invite("c-17")))
 	c.run(time.Minute)
-	c.wantLines(chat, "Order A-1 is placed", helloAnna)
+	c.wantLines(chat, helloAnna, "Order A-1 is placed")
 	return order
 }
 
@@ -42,7 +42,7 @@ func TestDC6ComingBackAfterABlock(t *testing.T) {
 		s.run(time.Minute)
 		s.must(s.sandbox.Start(801, ""))
 		s.run(time.Minute)
-		s.wantLines(801, "Order A-1 is placed", helloAnna, "Order A-2 is placed", helloAnna)
+		s.wantLines(801, helloAnna, "Order A-1 is placed", "Order A-2 is placed", helloAnna)
 	})
 }
 
@@ -56,7 +56,7 @@ func TestAWordFromADeadChatBringsItBack(t *testing.T) {
 		s.must(s.sandbox.Write(801, "where is my order?"))
 		s.run(time.Minute)
 		s.wantChat(801, outbox.RecipientOpen, "")
-		s.wantLines(801, "Order A-1 is placed", helloAnna, hint)
+		s.wantLines(801, helloAnna, "Order A-1 is placed", hint)
 	})
 }
 
@@ -71,7 +71,7 @@ func TestALateRefusalDoesNotKillWhoHasJustPressedStart(t *testing.T) {
 		}()
 		s.run(2 * time.Minute)
 		s.wantChat(801, outbox.RecipientOpen, "")
-		s.wantLines(801, "Order A-1 is placed", helloAnna, "Order A-2 is placed", helloAnna)
+		s.wantLines(801, helloAnna, "Order A-1 is placed", "Order A-2 is placed", helloAnna)
 	})
 }
 
@@ -197,7 +197,7 @@ func TestUP3AKillAnywhereGivesOneBindingAndOneGreeting(t *testing.T) {
 				s.restart()
 			}
 			s.run(2 * time.Minute)
-			s.wantLines(801, "Order A-1 is placed", helloAnna)
+			s.wantLines(801, helloAnna, "Order A-1 is placed")
 		})
 	}
 }
