@@ -1,0 +1,165 @@
+-- step: describe what becomes of a message
+--
+-- The views show the messages of the present slice. In the first, what version 3 could not read is NULL.
+
+CREATE VIEW notifier_readable AS
+SELECT id,
+    CASE WHEN channel IN (SELECT name FROM notifier_channels) THEN channel END AS channel,
+    CASE WHEN typeof(idempotency_key) = 'text' AND length(idempotency_key) BETWEEN 1 AND 255 THEN idempotency_key END AS idempotency_key,
+    CASE WHEN typeof(recipient) = 'text' AND length(recipient) BETWEEN 1 AND 209 AND instr(recipient, char(0)) = 0
+        AND ((substr(recipient, 1, 9) = 'customer:' AND length(recipient) > 9)
+            OR (CAST(CAST(recipient AS INTEGER) AS TEXT) = recipient AND CAST(recipient AS INTEGER) <> 0
+                AND CAST(recipient AS INTEGER) BETWEEN -4503599627370495 AND 4503599627370495))
+        THEN recipient END AS recipient,
+    CASE WHEN typeof(type) = 'text' AND length(type) BETWEEN 1 AND 64 THEN type END AS type,
+    CASE WHEN typeof(payload) = 'text' AND length(payload) <= 262144
+        AND CASE WHEN json_valid(payload) THEN json_type(payload) = 'object' ELSE 0 END THEN payload END AS payload,
+    CASE WHEN typeof(subject) = 'text' AND length(subject) <= 300 THEN subject END AS subject,
+    CASE WHEN typeof(collapse_key) = 'text' AND length(collapse_key) <= 300 THEN collapse_key END AS collapse_key,
+    CASE WHEN typeof(not_before) = 'integer' AND not_before BETWEEN 1000000000000 AND 9999999999999 THEN not_before END AS not_before,
+    CASE WHEN typeof(expires_at) = 'integer' AND expires_at BETWEEN 1000000000000 AND 9999999999999 THEN expires_at END AS expires_at,
+    CASE WHEN typeof(created_at) = 'integer' AND created_at BETWEEN 1000000000000 AND 9999999999999 THEN created_at END AS created_at,
+    CASE WHEN typeof(failures) = 'integer' AND failures BETWEEN 0 AND 1000000 THEN failures END AS failures,
+    CASE WHEN typeof(doubts) = 'integer' AND doubts BETWEEN 0 AND 1000000 THEN doubts END AS doubts,
+    CASE WHEN typeof(plain) = 'integer' AND plain BETWEEN 0 AND 1 THEN plain END AS plain,
+    CASE WHEN typeof(retry_at) = 'integer' AND retry_at BETWEEN 0 AND 9999999999999 THEN retry_at END AS retry_at,
+    CASE WHEN typeof(retry_wait) = 'integer' AND retry_wait BETWEEN 0 AND 9999999999999 THEN retry_wait END AS retry_wait,
+    CASE WHEN typeof(age_from) = 'integer' AND age_from BETWEEN 0 AND 9999999999999 THEN age_from END AS age_from,
+    CASE WHEN typeof(remote_id) = 'integer' THEN remote_id END AS remote_id,
+    CASE WHEN typeof(sent_to) = 'text' AND length(sent_to) BETWEEN 1 AND 209 THEN sent_to END AS sent_to,
+    CASE WHEN typeof(ended_at) = 'integer' AND ended_at BETWEEN 0 AND 9999999999999 THEN ended_at END AS ended_at,
+    CASE WHEN typeof(blanked_at) = 'integer' AND blanked_at BETWEEN 0 AND 9999999999999 THEN blanked_at END AS blanked_at
+FROM outbox;
+
+-- What was cleared, in words, and whether the message ends for it: nobody knows what it should have done.
+CREATE VIEW notifier_mended AS
+SELECT r.*, m.began, o.state, o.words, o.words <> '' AND o.ended_at IS NULL AS rejected,
+    CASE WHEN o.words = '' AND (o.detail IS NULL OR typeof(o.detail) = 'text' AND length(o.detail) <= 4000) THEN o.detail
+        ELSE substr(CASE WHEN o.words = '' THEN '' ELSE 'values that cannot be read were cleared' || o.words
+                || CASE WHEN o.state = 'sending' THEN '; a call was under way, so it may have arrived' ELSE '' END END
+            || coalesce(CASE WHEN o.words = '' THEN '' ELSE '; ' END || substr(replace(CAST(o.detail AS TEXT), char(0), char(65533)), 1, 4000), ''), 1, 4000) END AS detail
+FROM notifier_migration m CROSS JOIN (
+    SELECT o.id, o.state, o.ended_at, o.detail,
+        CASE WHEN o.channel IS r.channel THEN '' ELSE '; channel: ' || substr(replace(CAST(o.channel AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.idempotency_key IS r.idempotency_key THEN '' ELSE '; idempotency_key: ' || substr(replace(CAST(o.idempotency_key AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.recipient IS r.recipient THEN '' ELSE '; recipient: ' || substr(replace(CAST(o.recipient AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.type IS r.type THEN '' ELSE '; type: ' || substr(replace(CAST(o.type AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.payload IS r.payload THEN '' ELSE '; payload: ' || substr(replace(CAST(o.payload AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.subject IS r.subject THEN '' ELSE '; subject: ' || substr(replace(CAST(o.subject AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.collapse_key IS r.collapse_key THEN '' ELSE '; collapse_key: ' || substr(replace(CAST(o.collapse_key AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.not_before IS r.not_before THEN '' ELSE '; not_before: ' || substr(replace(CAST(o.not_before AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.expires_at IS r.expires_at THEN '' ELSE '; expires_at: ' || substr(replace(CAST(o.expires_at AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.created_at IS r.created_at THEN '' ELSE '; created_at: ' || substr(replace(CAST(o.created_at AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.failures IS r.failures THEN '' ELSE '; failures: ' || substr(replace(CAST(o.failures AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.doubts IS r.doubts THEN '' ELSE '; doubts: ' || substr(replace(CAST(o.doubts AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.plain IS r.plain THEN '' ELSE '; plain: ' || substr(replace(CAST(o.plain AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.retry_at IS r.retry_at THEN '' ELSE '; retry_at: ' || substr(replace(CAST(o.retry_at AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.retry_wait IS r.retry_wait THEN '' ELSE '; retry_wait: ' || substr(replace(CAST(o.retry_wait AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.age_from IS r.age_from THEN '' ELSE '; age_from: ' || substr(replace(CAST(o.age_from AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.remote_id IS r.remote_id THEN '' ELSE '; remote_id: ' || substr(replace(CAST(o.remote_id AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.sent_to IS r.sent_to THEN '' ELSE '; sent_to: ' || substr(replace(CAST(o.sent_to AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.ended_at IS r.ended_at THEN '' ELSE '; ended_at: ' || substr(replace(CAST(o.ended_at AS TEXT), char(0), char(65533)), 1, 170) END
+        || CASE WHEN o.blanked_at IS r.blanked_at THEN '' ELSE '; blanked_at: ' || substr(replace(CAST(o.blanked_at AS TEXT), char(0), char(65533)), 1, 170) END AS words
+    FROM outbox o JOIN notifier_readable r ON r.id = o.id) o
+    JOIN notifier_readable r ON r.id = o.id;
+
+-- The row of version 3. Where a column of version 2 that has no successor cannot be read, or the
+-- channel is not known, there is a NULL that the new table refuses.
+CREATE VIEW notifier_lifted AS
+SELECT coalesce(i.id, o.id) AS id, o.idempotency_key, o.recipient, o.type, o.payload,
+    CASE WHEN o.channel IN (SELECT name FROM notifier_channels) THEN o.channel END AS channel,
+    o.subject, o.collapse_key, o.not_before, o.expires_at, o.on_uncertain,
+    CASE WHEN substr(o.subject, 1, 7) = 'answer:' THEN 0 ELSE 1 END AS rank,
+    o.created_at, o.state, o.reason,
+    CASE WHEN i.id IS NULL THEN o.detail
+        ELSE substr('its id was ' || o.id || ' before version 3' || coalesce('; ' || o.detail, ''), 1, 4000) END AS detail,
+    coalesce(CASE WHEN o.ended_at IS NOT NULL THEN o.sent_to END, r.alias_of, o.recipient) AS address,
+    CASE WHEN o.ended_at IS NOT NULL THEN 0
+        WHEN substr(coalesce(r.alias_of, o.recipient), 1, 9) = 'customer:' THEN 2
+        WHEN o.not_before > m.began THEN 1 ELSE 0 END AS hold,
+    CASE WHEN typeof(o.retry_at) NOT IN ('integer', 'null') OR o.retry_at NOT BETWEEN 0 AND 9999999999999 THEN NULL
+        WHEN o.ended_at IS NOT NULL THEN 0
+        ELSE max(coalesce(o.retry_at, 0),
+            CASE WHEN o.not_before > m.began THEN o.not_before ELSE min(o.created_at, m.began) END) END AS ready_at,
+    -- It bounds the wait for a retry, not that for a planned time.
+    CASE WHEN typeof(o.retry_wait) NOT IN ('integer', 'null') OR o.retry_wait NOT BETWEEN 0 AND 9999999999999 THEN NULL
+        WHEN o.ended_at IS NOT NULL OR o.retry_at IS NULL OR o.not_before > max(m.began, o.retry_at) THEN 0
+        ELSE coalesce(o.retry_wait, 0) END AS ready_wait,
+    CASE WHEN typeof(o.age_from) IN ('integer', 'null') AND coalesce(o.age_from, 0) BETWEEN 0 AND 9999999999999
+        THEN max(o.created_at, coalesce(o.not_before, 0), coalesce(o.age_from, 0)) END AS age_from,
+    o.failures, o.doubts, o.plain, o.remote_id, o.ended_at, o.blanked_at
+FROM notifier_migration m CROSS JOIN outbox o
+    LEFT JOIN notifier_renumbered i ON i.old_id = o.id
+    LEFT JOIN notifier_new_recipients r ON r.channel = o.channel AND r.address = o.recipient
+WHERE o.id BETWEEN m.low AND m.high;
+
+-- The messages of a slice that have to be mended.
+CREATE TABLE notifier_odd (id INTEGER PRIMARY KEY);
+
+-- step: copy the messages
+-- slices: outbox by id
+-- share: 330
+
+-- An id that version 3 refuses, or that would leave few behind it, is replaced.
+INSERT INTO notifier_renumbered (old_id, id)
+SELECT o.id, (SELECT seq FROM sqlite_sequence WHERE name = 'notifier_new_outbox') + row_number() OVER (ORDER BY o.id)
+FROM notifier_migration m CROSS JOIN outbox o
+WHERE o.id BETWEEN m.low AND m.high AND (o.id < 1 OR o.id >= 9000000000000000);
+
+-- Nearly all are as they should be; the new table refuses the others.
+INSERT OR IGNORE INTO notifier_new_outbox SELECT * FROM notifier_lifted;
+
+-- Those are mended where they are, then copied as well.
+INSERT INTO notifier_odd (id)
+SELECT o.id FROM notifier_migration m CROSS JOIN outbox o LEFT JOIN notifier_renumbered i ON i.old_id = o.id
+WHERE o.id BETWEEN m.low AND m.high AND NOT EXISTS (SELECT 1 FROM notifier_new_outbox n WHERE n.id = coalesce(i.id, o.id));
+
+UPDATE outbox SET
+    channel = coalesce(r.channel, 'telegram'),
+    idempotency_key = r.idempotency_key,
+    recipient = coalesce(r.recipient, 'customer:(unreadable)'),
+    type = coalesce(r.type, 'Unreadable'),
+    payload = coalesce(r.payload, '{}'),
+    subject = r.subject,
+    collapse_key = r.collapse_key,
+    not_before = r.not_before,
+    expires_at = r.expires_at,
+    created_at = coalesce(r.created_at, r.began),
+    failures = coalesce(r.failures, 0),
+    doubts = coalesce(r.doubts, 0),
+    plain = coalesce(r.plain, 0),
+    retry_at = r.retry_at,
+    retry_wait = r.retry_wait,
+    age_from = r.age_from,
+    remote_id = r.remote_id,
+    sent_to = r.sent_to,
+    state = CASE WHEN r.rejected THEN 'dead' ELSE outbox.state END,
+    reason = CASE WHEN r.rejected THEN 'rejected' ELSE outbox.reason END,
+    detail = r.detail,
+    ended_at = CASE WHEN r.rejected OR outbox.ended_at IS NOT NULL THEN coalesce(r.ended_at, r.began) END,
+    blanked_at = CASE WHEN outbox.blanked_at IS NOT NULL THEN coalesce(r.blanked_at, r.began) END
+FROM notifier_mended r
+WHERE r.id = outbox.id AND outbox.id IN (SELECT id FROM notifier_odd);
+
+-- The calls of those that were being sent and ended here: nobody waits for their answers.
+UPDATE notifier_attempts SET result = 'uncertain', ended_at = (SELECT began FROM notifier_migration),
+    detail = 'the program ended while the call was under way'
+WHERE result = 'open' AND message_id IN (SELECT d.id FROM notifier_odd d CROSS JOIN outbox o ON o.id = d.id WHERE o.state = 'dead');
+
+INSERT INTO notifier_new_outbox SELECT * FROM notifier_lifted l
+WHERE EXISTS (SELECT 1 FROM notifier_odd) AND NOT EXISTS (SELECT 1 FROM notifier_new_outbox n WHERE n.id = l.id);
+
+DELETE FROM notifier_odd;
+
+-- step: give the attempts of messages with a new id that id
+-- slices: notifier_renumbered by old_id
+
+UPDATE notifier_attempts SET message_id = (SELECT i.id FROM notifier_renumbered i WHERE i.old_id = message_id)
+WHERE message_id IN (SELECT i.old_id FROM notifier_migration m CROSS JOIN notifier_renumbered i
+    WHERE i.old_id BETWEEN m.low AND m.high);
+
+-- step: forget the description
+DROP VIEW notifier_lifted;
+DROP VIEW notifier_mended;
+DROP VIEW notifier_readable;
+DROP TABLE notifier_odd;
