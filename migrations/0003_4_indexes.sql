@@ -1,3 +1,8 @@
+-- step: index the messages: key
+-- share: 40
+
+CREATE UNIQUE INDEX outbox_key ON notifier_new_outbox (idempotency_key);
+
 -- step: index the messages: arrivals
 -- share: 12
 
