@@ -32,34 +32,35 @@ SELECT id,
 FROM outbox;
 
 -- What was cleared, in words, and whether the message ends for it: nobody knows what it should have done.
+-- SQLite's functions end a text at a NUL, but json_quote does not.
 CREATE VIEW notifier_mended AS
 SELECT r.*, m.began, o.state, o.words, o.words <> '' AND o.ended_at IS NULL AS rejected,
     CASE WHEN o.words = '' AND (o.detail IS NULL OR typeof(o.detail) = 'text' AND length(o.detail) <= 4000) THEN o.detail
         ELSE substr(CASE WHEN o.words = '' THEN '' ELSE 'values that cannot be read were cleared' || o.words
                 || CASE WHEN o.state = 'sending' THEN '; a call was under way, so it may have arrived' ELSE '' END END
-            || coalesce(CASE WHEN o.words = '' THEN '' ELSE '; ' END || substr(replace(CAST(o.detail AS TEXT), char(0), char(65533)), 1, 4000), ''), 1, 4000) END AS detail
+            || coalesce(CASE WHEN o.words = '' THEN '' ELSE '; ' END || substr(CASE WHEN instr(CAST(o.detail AS TEXT), char(0)) THEN json_quote(CAST(o.detail AS TEXT)) ELSE CAST(o.detail AS TEXT) END, 1, 4000), ''), 1, 4000) END AS detail
 FROM notifier_migration m CROSS JOIN (
     SELECT o.id, o.state, o.ended_at, o.detail,
-        CASE WHEN o.channel IS r.channel THEN '' ELSE '; channel: ' || substr(replace(CAST(o.channel AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.idempotency_key IS r.idempotency_key THEN '' ELSE '; idempotency_key: ' || substr(replace(CAST(o.idempotency_key AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.recipient IS r.recipient THEN '' ELSE '; recipient: ' || substr(replace(CAST(o.recipient AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.type IS r.type THEN '' ELSE '; type: ' || substr(replace(CAST(o.type AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.payload IS r.payload THEN '' ELSE '; payload: ' || substr(replace(CAST(o.payload AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.subject IS r.subject THEN '' ELSE '; subject: ' || substr(replace(CAST(o.subject AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.collapse_key IS r.collapse_key THEN '' ELSE '; collapse_key: ' || substr(replace(CAST(o.collapse_key AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.not_before IS r.not_before THEN '' ELSE '; not_before: ' || substr(replace(CAST(o.not_before AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.expires_at IS r.expires_at THEN '' ELSE '; expires_at: ' || substr(replace(CAST(o.expires_at AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.created_at IS r.created_at THEN '' ELSE '; created_at: ' || substr(replace(CAST(o.created_at AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.failures IS r.failures THEN '' ELSE '; failures: ' || substr(replace(CAST(o.failures AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.doubts IS r.doubts THEN '' ELSE '; doubts: ' || substr(replace(CAST(o.doubts AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.plain IS r.plain THEN '' ELSE '; plain: ' || substr(replace(CAST(o.plain AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.retry_at IS r.retry_at THEN '' ELSE '; retry_at: ' || substr(replace(CAST(o.retry_at AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.retry_wait IS r.retry_wait THEN '' ELSE '; retry_wait: ' || substr(replace(CAST(o.retry_wait AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.age_from IS r.age_from THEN '' ELSE '; age_from: ' || substr(replace(CAST(o.age_from AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.remote_id IS r.remote_id THEN '' ELSE '; remote_id: ' || substr(replace(CAST(o.remote_id AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.sent_to IS r.sent_to THEN '' ELSE '; sent_to: ' || substr(replace(CAST(o.sent_to AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.ended_at IS r.ended_at THEN '' ELSE '; ended_at: ' || substr(replace(CAST(o.ended_at AS TEXT), char(0), char(65533)), 1, 170) END
-        || CASE WHEN o.blanked_at IS r.blanked_at THEN '' ELSE '; blanked_at: ' || substr(replace(CAST(o.blanked_at AS TEXT), char(0), char(65533)), 1, 170) END AS words
+        CASE WHEN o.channel IS r.channel THEN '' ELSE '; channel: ' || substr(CASE WHEN instr(CAST(o.channel AS TEXT), char(0)) THEN json_quote(CAST(o.channel AS TEXT)) ELSE CAST(o.channel AS TEXT) END, 1, 170) END
+        || CASE WHEN o.idempotency_key IS r.idempotency_key THEN '' ELSE '; idempotency_key: ' || substr(CASE WHEN instr(CAST(o.idempotency_key AS TEXT), char(0)) THEN json_quote(CAST(o.idempotency_key AS TEXT)) ELSE CAST(o.idempotency_key AS TEXT) END, 1, 170) END
+        || CASE WHEN o.recipient IS r.recipient THEN '' ELSE '; recipient: ' || substr(CASE WHEN instr(CAST(o.recipient AS TEXT), char(0)) THEN json_quote(CAST(o.recipient AS TEXT)) ELSE CAST(o.recipient AS TEXT) END, 1, 170) END
+        || CASE WHEN o.type IS r.type THEN '' ELSE '; type: ' || substr(CASE WHEN instr(CAST(o.type AS TEXT), char(0)) THEN json_quote(CAST(o.type AS TEXT)) ELSE CAST(o.type AS TEXT) END, 1, 170) END
+        || CASE WHEN o.payload IS r.payload THEN '' ELSE '; payload: ' || substr(CASE WHEN instr(CAST(o.payload AS TEXT), char(0)) THEN json_quote(CAST(o.payload AS TEXT)) ELSE CAST(o.payload AS TEXT) END, 1, 170) END
+        || CASE WHEN o.subject IS r.subject THEN '' ELSE '; subject: ' || substr(CASE WHEN instr(CAST(o.subject AS TEXT), char(0)) THEN json_quote(CAST(o.subject AS TEXT)) ELSE CAST(o.subject AS TEXT) END, 1, 170) END
+        || CASE WHEN o.collapse_key IS r.collapse_key THEN '' ELSE '; collapse_key: ' || substr(CASE WHEN instr(CAST(o.collapse_key AS TEXT), char(0)) THEN json_quote(CAST(o.collapse_key AS TEXT)) ELSE CAST(o.collapse_key AS TEXT) END, 1, 170) END
+        || CASE WHEN o.not_before IS r.not_before THEN '' ELSE '; not_before: ' || substr(CASE WHEN instr(CAST(o.not_before AS TEXT), char(0)) THEN json_quote(CAST(o.not_before AS TEXT)) ELSE CAST(o.not_before AS TEXT) END, 1, 170) END
+        || CASE WHEN o.expires_at IS r.expires_at THEN '' ELSE '; expires_at: ' || substr(CASE WHEN instr(CAST(o.expires_at AS TEXT), char(0)) THEN json_quote(CAST(o.expires_at AS TEXT)) ELSE CAST(o.expires_at AS TEXT) END, 1, 170) END
+        || CASE WHEN o.created_at IS r.created_at THEN '' ELSE '; created_at: ' || substr(CASE WHEN instr(CAST(o.created_at AS TEXT), char(0)) THEN json_quote(CAST(o.created_at AS TEXT)) ELSE CAST(o.created_at AS TEXT) END, 1, 170) END
+        || CASE WHEN o.failures IS r.failures THEN '' ELSE '; failures: ' || substr(CASE WHEN instr(CAST(o.failures AS TEXT), char(0)) THEN json_quote(CAST(o.failures AS TEXT)) ELSE CAST(o.failures AS TEXT) END, 1, 170) END
+        || CASE WHEN o.doubts IS r.doubts THEN '' ELSE '; doubts: ' || substr(CASE WHEN instr(CAST(o.doubts AS TEXT), char(0)) THEN json_quote(CAST(o.doubts AS TEXT)) ELSE CAST(o.doubts AS TEXT) END, 1, 170) END
+        || CASE WHEN o.plain IS r.plain THEN '' ELSE '; plain: ' || substr(CASE WHEN instr(CAST(o.plain AS TEXT), char(0)) THEN json_quote(CAST(o.plain AS TEXT)) ELSE CAST(o.plain AS TEXT) END, 1, 170) END
+        || CASE WHEN o.retry_at IS r.retry_at THEN '' ELSE '; retry_at: ' || substr(CASE WHEN instr(CAST(o.retry_at AS TEXT), char(0)) THEN json_quote(CAST(o.retry_at AS TEXT)) ELSE CAST(o.retry_at AS TEXT) END, 1, 170) END
+        || CASE WHEN o.retry_wait IS r.retry_wait THEN '' ELSE '; retry_wait: ' || substr(CASE WHEN instr(CAST(o.retry_wait AS TEXT), char(0)) THEN json_quote(CAST(o.retry_wait AS TEXT)) ELSE CAST(o.retry_wait AS TEXT) END, 1, 170) END
+        || CASE WHEN o.age_from IS r.age_from THEN '' ELSE '; age_from: ' || substr(CASE WHEN instr(CAST(o.age_from AS TEXT), char(0)) THEN json_quote(CAST(o.age_from AS TEXT)) ELSE CAST(o.age_from AS TEXT) END, 1, 170) END
+        || CASE WHEN o.remote_id IS r.remote_id THEN '' ELSE '; remote_id: ' || substr(CASE WHEN instr(CAST(o.remote_id AS TEXT), char(0)) THEN json_quote(CAST(o.remote_id AS TEXT)) ELSE CAST(o.remote_id AS TEXT) END, 1, 170) END
+        || CASE WHEN o.sent_to IS r.sent_to THEN '' ELSE '; sent_to: ' || substr(CASE WHEN instr(CAST(o.sent_to AS TEXT), char(0)) THEN json_quote(CAST(o.sent_to AS TEXT)) ELSE CAST(o.sent_to AS TEXT) END, 1, 170) END
+        || CASE WHEN o.ended_at IS r.ended_at THEN '' ELSE '; ended_at: ' || substr(CASE WHEN instr(CAST(o.ended_at AS TEXT), char(0)) THEN json_quote(CAST(o.ended_at AS TEXT)) ELSE CAST(o.ended_at AS TEXT) END, 1, 170) END
+        || CASE WHEN o.blanked_at IS r.blanked_at THEN '' ELSE '; blanked_at: ' || substr(CASE WHEN instr(CAST(o.blanked_at AS TEXT), char(0)) THEN json_quote(CAST(o.blanked_at AS TEXT)) ELSE CAST(o.blanked_at AS TEXT) END, 1, 170) END AS words
     FROM outbox o JOIN notifier_readable r ON r.id = o.id) o
     JOIN notifier_readable r ON r.id = o.id;
 
