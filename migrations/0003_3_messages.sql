@@ -1,6 +1,6 @@
 -- step: describe what becomes of a message
 --
--- The views show the messages of the present slice. In the first, what version 3 could not read is NULL.
+-- In the first view, what version 3 could not read is NULL.
 
 CREATE VIEW notifier_readable AS
 SELECT id,
@@ -38,36 +38,41 @@ SELECT r.*, m.began, o.state, o.words, o.words <> '' AND o.ended_at IS NULL AS r
     CASE WHEN o.words = '' AND (o.detail IS NULL OR typeof(o.detail) = 'text' AND length(o.detail) <= 4000) THEN o.detail
         ELSE substr(CASE WHEN o.words = '' THEN '' ELSE 'values that cannot be read were cleared' || o.words
                 || CASE WHEN o.state = 'sending' THEN '; a call was under way, so it may have arrived' ELSE '' END END
-            || coalesce(CASE WHEN o.words = '' THEN '' ELSE '; ' END || substr(CASE WHEN instr(CAST(o.detail AS TEXT), char(0)) THEN json_quote(CAST(o.detail AS TEXT)) ELSE CAST(o.detail AS TEXT) END, 1, 4000), ''), 1, 4000) END AS detail
+            || coalesce(CASE WHEN o.words = '' THEN '' ELSE '; ' END || CASE WHEN instr(CAST(o.detail AS TEXT), char(0))
+                THEN json_quote(CAST(o.detail AS TEXT)) ELSE CAST(o.detail AS TEXT) END, ''), 1, 4000) END AS detail
 FROM notifier_migration m CROSS JOIN (
-    SELECT o.id, o.state, o.ended_at, o.detail,
-        CASE WHEN o.channel IS r.channel THEN '' ELSE '; channel: ' || substr(CASE WHEN instr(CAST(o.channel AS TEXT), char(0)) THEN json_quote(CAST(o.channel AS TEXT)) ELSE CAST(o.channel AS TEXT) END, 1, 170) END
-        || CASE WHEN o.idempotency_key IS r.idempotency_key THEN '' ELSE '; idempotency_key: ' || substr(CASE WHEN instr(CAST(o.idempotency_key AS TEXT), char(0)) THEN json_quote(CAST(o.idempotency_key AS TEXT)) ELSE CAST(o.idempotency_key AS TEXT) END, 1, 170) END
-        || CASE WHEN o.recipient IS r.recipient THEN '' ELSE '; recipient: ' || substr(CASE WHEN instr(CAST(o.recipient AS TEXT), char(0)) THEN json_quote(CAST(o.recipient AS TEXT)) ELSE CAST(o.recipient AS TEXT) END, 1, 170) END
-        || CASE WHEN o.type IS r.type THEN '' ELSE '; type: ' || substr(CASE WHEN instr(CAST(o.type AS TEXT), char(0)) THEN json_quote(CAST(o.type AS TEXT)) ELSE CAST(o.type AS TEXT) END, 1, 170) END
-        || CASE WHEN o.payload IS r.payload THEN '' ELSE '; payload: ' || substr(CASE WHEN instr(CAST(o.payload AS TEXT), char(0)) THEN json_quote(CAST(o.payload AS TEXT)) ELSE CAST(o.payload AS TEXT) END, 1, 170) END
-        || CASE WHEN o.subject IS r.subject THEN '' ELSE '; subject: ' || substr(CASE WHEN instr(CAST(o.subject AS TEXT), char(0)) THEN json_quote(CAST(o.subject AS TEXT)) ELSE CAST(o.subject AS TEXT) END, 1, 170) END
-        || CASE WHEN o.collapse_key IS r.collapse_key THEN '' ELSE '; collapse_key: ' || substr(CASE WHEN instr(CAST(o.collapse_key AS TEXT), char(0)) THEN json_quote(CAST(o.collapse_key AS TEXT)) ELSE CAST(o.collapse_key AS TEXT) END, 1, 170) END
-        || CASE WHEN o.not_before IS r.not_before THEN '' ELSE '; not_before: ' || substr(CASE WHEN instr(CAST(o.not_before AS TEXT), char(0)) THEN json_quote(CAST(o.not_before AS TEXT)) ELSE CAST(o.not_before AS TEXT) END, 1, 170) END
-        || CASE WHEN o.expires_at IS r.expires_at THEN '' ELSE '; expires_at: ' || substr(CASE WHEN instr(CAST(o.expires_at AS TEXT), char(0)) THEN json_quote(CAST(o.expires_at AS TEXT)) ELSE CAST(o.expires_at AS TEXT) END, 1, 170) END
-        || CASE WHEN o.created_at IS r.created_at THEN '' ELSE '; created_at: ' || substr(CASE WHEN instr(CAST(o.created_at AS TEXT), char(0)) THEN json_quote(CAST(o.created_at AS TEXT)) ELSE CAST(o.created_at AS TEXT) END, 1, 170) END
-        || CASE WHEN o.failures IS r.failures THEN '' ELSE '; failures: ' || substr(CASE WHEN instr(CAST(o.failures AS TEXT), char(0)) THEN json_quote(CAST(o.failures AS TEXT)) ELSE CAST(o.failures AS TEXT) END, 1, 170) END
-        || CASE WHEN o.doubts IS r.doubts THEN '' ELSE '; doubts: ' || substr(CASE WHEN instr(CAST(o.doubts AS TEXT), char(0)) THEN json_quote(CAST(o.doubts AS TEXT)) ELSE CAST(o.doubts AS TEXT) END, 1, 170) END
-        || CASE WHEN o.plain IS r.plain THEN '' ELSE '; plain: ' || substr(CASE WHEN instr(CAST(o.plain AS TEXT), char(0)) THEN json_quote(CAST(o.plain AS TEXT)) ELSE CAST(o.plain AS TEXT) END, 1, 170) END
-        || CASE WHEN o.retry_at IS r.retry_at THEN '' ELSE '; retry_at: ' || substr(CASE WHEN instr(CAST(o.retry_at AS TEXT), char(0)) THEN json_quote(CAST(o.retry_at AS TEXT)) ELSE CAST(o.retry_at AS TEXT) END, 1, 170) END
-        || CASE WHEN o.retry_wait IS r.retry_wait THEN '' ELSE '; retry_wait: ' || substr(CASE WHEN instr(CAST(o.retry_wait AS TEXT), char(0)) THEN json_quote(CAST(o.retry_wait AS TEXT)) ELSE CAST(o.retry_wait AS TEXT) END, 1, 170) END
-        || CASE WHEN o.age_from IS r.age_from THEN '' ELSE '; age_from: ' || substr(CASE WHEN instr(CAST(o.age_from AS TEXT), char(0)) THEN json_quote(CAST(o.age_from AS TEXT)) ELSE CAST(o.age_from AS TEXT) END, 1, 170) END
-        || CASE WHEN o.remote_id IS r.remote_id THEN '' ELSE '; remote_id: ' || substr(CASE WHEN instr(CAST(o.remote_id AS TEXT), char(0)) THEN json_quote(CAST(o.remote_id AS TEXT)) ELSE CAST(o.remote_id AS TEXT) END, 1, 170) END
-        || CASE WHEN o.sent_to IS r.sent_to THEN '' ELSE '; sent_to: ' || substr(CASE WHEN instr(CAST(o.sent_to AS TEXT), char(0)) THEN json_quote(CAST(o.sent_to AS TEXT)) ELSE CAST(o.sent_to AS TEXT) END, 1, 170) END
-        || CASE WHEN o.ended_at IS r.ended_at THEN '' ELSE '; ended_at: ' || substr(CASE WHEN instr(CAST(o.ended_at AS TEXT), char(0)) THEN json_quote(CAST(o.ended_at AS TEXT)) ELSE CAST(o.ended_at AS TEXT) END, 1, 170) END
-        || CASE WHEN o.blanked_at IS r.blanked_at THEN '' ELSE '; blanked_at: ' || substr(CASE WHEN instr(CAST(o.blanked_at AS TEXT), char(0)) THEN json_quote(CAST(o.blanked_at AS TEXT)) ELSE CAST(o.blanked_at AS TEXT) END, 1, 170) END AS words
+    SELECT o.id, o.state, o.ended_at, o.detail, coalesce((
+        SELECT group_concat('; ' || name || ': ' || substr(CASE WHEN instr(CAST(was AS TEXT), char(0))
+            THEN json_quote(CAST(was AS TEXT)) ELSE CAST(was AS TEXT) END, 1, 170), '')
+        FROM (SELECT '' AS name, NULL AS was, NULL AS kept
+            UNION ALL SELECT 'channel', o.channel, r.channel
+            UNION ALL SELECT 'idempotency_key', o.idempotency_key, r.idempotency_key
+            UNION ALL SELECT 'recipient', o.recipient, r.recipient
+            UNION ALL SELECT 'type', o.type, r.type
+            UNION ALL SELECT 'payload', o.payload, r.payload
+            UNION ALL SELECT 'subject', o.subject, r.subject
+            UNION ALL SELECT 'collapse_key', o.collapse_key, r.collapse_key
+            UNION ALL SELECT 'not_before', o.not_before, r.not_before
+            UNION ALL SELECT 'expires_at', o.expires_at, r.expires_at
+            UNION ALL SELECT 'created_at', o.created_at, r.created_at
+            UNION ALL SELECT 'failures', o.failures, r.failures
+            UNION ALL SELECT 'doubts', o.doubts, r.doubts
+            UNION ALL SELECT 'plain', o.plain, r.plain
+            UNION ALL SELECT 'retry_at', o.retry_at, r.retry_at
+            UNION ALL SELECT 'retry_wait', o.retry_wait, r.retry_wait
+            UNION ALL SELECT 'age_from', o.age_from, r.age_from
+            UNION ALL SELECT 'remote_id', o.remote_id, r.remote_id
+            UNION ALL SELECT 'sent_to', o.sent_to, r.sent_to
+            UNION ALL SELECT 'ended_at', o.ended_at, r.ended_at
+            UNION ALL SELECT 'blanked_at', o.blanked_at, r.blanked_at)
+        WHERE was IS NOT kept), '') AS words
     FROM outbox o JOIN notifier_readable r ON r.id = o.id) o
     JOIN notifier_readable r ON r.id = o.id;
 
 -- The row of version 3. Where a column of version 2 that has no successor cannot be read, or the
 -- channel is not known, there is a NULL that the new table refuses.
 CREATE VIEW notifier_lifted AS
-SELECT coalesce(i.id, o.id) AS id, o.idempotency_key, o.recipient, o.type, o.payload,
+SELECT o.id AS old_id, coalesce(i.id, o.id) AS id, o.idempotency_key, o.recipient, o.type, o.payload,
     CASE WHEN o.channel IN (SELECT name FROM notifier_channels) THEN o.channel END AS channel,
     o.subject, o.collapse_key, o.not_before, o.expires_at, o.on_uncertain,
     CASE WHEN substr(o.subject, 1, 7) = 'answer:' THEN 0 ELSE 1 END AS rank,
@@ -91,10 +96,9 @@ SELECT coalesce(i.id, o.id) AS id, o.idempotency_key, o.recipient, o.type, o.pay
     o.failures, o.doubts, o.plain, o.remote_id, o.ended_at, o.blanked_at
 FROM notifier_migration m CROSS JOIN outbox o
     LEFT JOIN notifier_renumbered i ON i.old_id = o.id
-    LEFT JOIN notifier_new_recipients r ON r.channel = o.channel AND r.address = o.recipient
-WHERE o.id BETWEEN m.low AND m.high;
+    LEFT JOIN notifier_new_recipients r ON r.channel = o.channel AND r.address = o.recipient;
 
--- The messages of a slice that have to be mended.
+-- The messages that have to be mended.
 CREATE TABLE notifier_odd (id INTEGER PRIMARY KEY);
 
 -- step: copy the messages
@@ -108,12 +112,19 @@ FROM notifier_migration m CROSS JOIN outbox o
 WHERE o.id BETWEEN m.low AND m.high AND (o.id < 1 OR o.id >= 9000000000000000);
 
 -- Nearly all are as they should be; the new table refuses the others.
-INSERT OR IGNORE INTO notifier_new_outbox SELECT * FROM notifier_lifted;
+INSERT OR IGNORE INTO notifier_new_outbox
+SELECT id, idempotency_key, recipient, type, payload, channel, subject, collapse_key, not_before, expires_at,
+    on_uncertain, rank, created_at, state, reason, detail, address, hold, ready_at, ready_wait, age_from,
+    failures, doubts, plain, remote_id, ended_at, blanked_at
+FROM notifier_lifted
+WHERE old_id BETWEEN (SELECT low FROM notifier_migration) AND (SELECT high FROM notifier_migration);
 
--- Those are mended where they are, then copied as well.
 INSERT INTO notifier_odd (id)
 SELECT o.id FROM notifier_migration m CROSS JOIN outbox o LEFT JOIN notifier_renumbered i ON i.old_id = o.id
 WHERE o.id BETWEEN m.low AND m.high AND NOT EXISTS (SELECT 1 FROM notifier_new_outbox n WHERE n.id = coalesce(i.id, o.id));
+
+-- step: mend the messages that cannot be read
+-- slices: notifier_odd by id
 
 UPDATE outbox SET
     channel = coalesce(r.channel, 'telegram'),
@@ -140,17 +151,22 @@ UPDATE outbox SET
     ended_at = CASE WHEN r.rejected OR outbox.ended_at IS NOT NULL THEN coalesce(r.ended_at, r.began) END,
     blanked_at = CASE WHEN outbox.blanked_at IS NOT NULL THEN coalesce(r.blanked_at, r.began) END
 FROM notifier_mended r
-WHERE r.id = outbox.id AND outbox.id IN (SELECT id FROM notifier_odd);
+WHERE r.id = outbox.id AND outbox.id IN (
+    SELECT d.id FROM notifier_migration m CROSS JOIN notifier_odd d WHERE d.id BETWEEN m.low AND m.high);
 
 -- The calls of those that were being sent and ended here: nobody waits for their answers.
 UPDATE notifier_attempts SET result = 'uncertain', ended_at = (SELECT began FROM notifier_migration),
     detail = 'the program ended while the call was under way'
-WHERE result = 'open' AND message_id IN (SELECT d.id FROM notifier_odd d CROSS JOIN outbox o ON o.id = d.id WHERE o.state = 'dead');
+WHERE result = 'open' AND message_id IN (
+    SELECT d.id FROM notifier_migration m CROSS JOIN notifier_odd d CROSS JOIN outbox o ON o.id = d.id
+    WHERE d.id BETWEEN m.low AND m.high AND o.state = 'dead');
 
-INSERT INTO notifier_new_outbox SELECT * FROM notifier_lifted l
-WHERE EXISTS (SELECT 1 FROM notifier_odd) AND NOT EXISTS (SELECT 1 FROM notifier_new_outbox n WHERE n.id = l.id);
-
-DELETE FROM notifier_odd;
+INSERT INTO notifier_new_outbox
+SELECT id, idempotency_key, recipient, type, payload, channel, subject, collapse_key, not_before, expires_at,
+    on_uncertain, rank, created_at, state, reason, detail, address, hold, ready_at, ready_wait, age_from,
+    failures, doubts, plain, remote_id, ended_at, blanked_at
+FROM notifier_lifted WHERE old_id IN (
+    SELECT d.id FROM notifier_migration m CROSS JOIN notifier_odd d WHERE d.id BETWEEN m.low AND m.high);
 
 -- step: give the attempts of messages with a new id that id
 -- slices: notifier_renumbered by old_id

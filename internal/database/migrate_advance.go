@@ -10,7 +10,7 @@ import (
 
 // A slice should keep the write lock about as long as this, so that a kill costs little.
 const (
-	sliceTime    = 30 * time.Millisecond
+	sliceTime    = 40 * time.Millisecond
 	rowsAtFirst  = 200
 	rowsAtMost   = 20000
 	partsOfShare = 1000
