@@ -56,45 +56,56 @@ const (
 	created = "as of its creation"
 )
 
-// An unfinished message ends where version 3 cannot read a value of it, since nobody knows what it
-// should have done; one that had ended stays as it was. The value is cleared, and kept in detail.
-func TestOddValuesAreClearedAndKept(t *testing.T) {
-	path := oldFile(t, 2)
-	states := map[string]string{
-		"pending": "NULL, NULL, NULL", "sending": "NULL, NULL, 'before'", "sent": "1764558000001, NULL, NULL",
-		"uncertain": "1764558000002, NULL, 'lost'", "dead": "1764558000003, 'expired', 'too late'",
-	}
-	type inserted struct {
-		odd
-		state string
-	}
-	var rows []inserted
+// oddRow is a message with an odd value, in one of the states.
+type oddRow struct {
+	odd
+	state string
+}
+
+// ends are the states of a message, and what says with each when and why it ended, and its detail.
+var ends = map[string]string{
+	"pending": "NULL, NULL, NULL", "sending": "NULL, NULL, 'before'", "sent": "1764558000001, NULL, NULL",
+	"uncertain": "1764558000002, NULL, 'lost'", "dead": "1764558000003, 'expired', 'too late'",
+}
+
+// insertOdds inserts every odd value in every state; the ids are the rows' places from 1.
+func insertOdds(t *testing.T, path string) (rows []oddRow) {
+	t.Helper()
 	for _, o := range odds {
-		for _, state := range slices.Sorted(maps.Keys(states)) {
+		for _, state := range slices.Sorted(maps.Keys(ends)) {
 			columns := map[string]string{"recipient": "'701'", "type": "'Text'", "payload": "'{}'"}
 			columns[o.column] = o.value
+			if o.column == "idempotency_key" { // which is unique
+				columns[o.column] = fmt.Sprintf("x'6b65792d39%02x'", 0x31+len(rows))
+			}
 			names := slices.Sorted(maps.Keys(columns))
 			var values []string
 			for _, n := range names {
 				values = append(values, columns[n])
 			}
-			if o.column == "idempotency_key" { // which is unique
-				values[0] = fmt.Sprintf("x'6b65792d39%02x'", 0x31+len(rows))
-			}
-			rows = append(rows, inserted{o, state})
+			rows = append(rows, oddRow{o, state})
 			rawExec(t, path, fmt.Sprintf(`INSERT INTO outbox (id, state, ended_at, reason, detail, %s) VALUES (%d, '%s', %s, %s)`,
-				strings.Join(names, ", "), len(rows), state, states[state], strings.Join(values, ", ")))
+				strings.Join(names, ", "), len(rows), state, ends[state], strings.Join(values, ", ")))
 		}
 	}
-	rawExec(t, path, `INSERT INTO notifier_attempts (channel, message_id, address, epoch, started_at) SELECT 'telegram', id, '701', 0, 1 FROM outbox WHERE state = 'sending'`)
+	rawExec(t, path, `INSERT INTO notifier_attempts (channel, message_id, address, epoch, started_at)
+		SELECT 'telegram', id, '701', 0, 1 FROM outbox WHERE state = 'sending'`)
+	return rows
+}
+
+// An unfinished message ends where version 3 cannot read a value of it, since nobody knows what it
+// should have done; one that had ended stays as it was. The value is cleared, and kept in detail.
+func TestOddValuesAreClearedAndKept(t *testing.T) {
+	path := oldFile(t, 2)
+	rows := insertOdds(t, path)
 	began := begin(t, path)
 	migrate(t, path)
 	raw := rawOpen(t, path)
 	defer raw.Close() //nolint:errcheck // a test
 	messages := readTable(t, raw, allMessages)
 	for i, r := range rows {
-		m := messages[fmt.Sprint(i+1)]
 		name := fmt.Sprintf("%s = %.40s, %s", r.column, r.value, r.state)
+		m := messages[fmt.Sprint(i+1)]
 		if m == nil {
 			t.Errorf("%s: it is gone", name)
 			continue
@@ -116,21 +127,27 @@ func TestOddValuesAreClearedAndKept(t *testing.T) {
 		if m[r.column] != left {
 			t.Errorf("%s: it is now %v, want %v", name, m[r.column], left)
 		}
-		detail, _ := m["detail"].(string)
-		if !strings.HasPrefix(detail, "values that cannot be read were cleared; "+r.kept) {
-			t.Errorf("%s: the detail is %q", name, detail)
-		}
-		if (r.state == "sending") != strings.Contains(detail, "; a call was under way, so it may have arrived") {
-			t.Errorf("%s: the detail says of the call: %q", name, detail)
-		}
-		for state, before := range map[string]string{"sending": "; before", "uncertain": "; lost", "dead": "; too late"} {
-			if r.state == state && !strings.HasSuffix(detail, before) {
-				t.Errorf("%s: the detail it had is gone: %q", name, detail)
-			}
-		}
+		checkKept(t, name, r, m["detail"])
 	}
 	if n := len(readTable(t, raw, `SELECT * FROM notifier_attempts WHERE result = 'open'`)); n != 0 {
 		t.Errorf("%d attempts are open for messages that have ended", n)
+	}
+}
+
+// checkKept fails the test unless the detail has what was cleared, and what it had before.
+func checkKept(t *testing.T, name string, r oddRow, stored any) {
+	t.Helper()
+	detail, _ := stored.(string)
+	if !strings.HasPrefix(detail, "values that cannot be read were cleared; "+r.kept) {
+		t.Errorf("%s: the detail is %q", name, detail)
+	}
+	if (r.state == "sending") != strings.Contains(detail, "; a call was under way, so it may have arrived") {
+		t.Errorf("%s: the detail says of the call: %q", name, detail)
+	}
+	for state, before := range map[string]string{"sending": "; before", "uncertain": "; lost", "dead": "; too late"} {
+		if r.state == state && !strings.HasSuffix(detail, before) {
+			t.Errorf("%s: the detail it had is gone: %q", name, detail)
+		}
 	}
 }
 

@@ -106,6 +106,21 @@ func expectMessage(old map[string]any, recipients table, now int64) map[string]a
 	return m
 }
 
+// expectRecipient is what a recipient of version 2 becomes, but for its turn.
+func expectRecipient(old map[string]any, identity string) map[string]any {
+	r := maps.Clone(old)
+	delete(r, "mark")
+	delete(r, "accepted")
+	r["accepted_by"], r["pace_until"], r["pace_wait"] = nil, nil, int64(0)
+	if old["accepted"] == int64(1) {
+		r["accepted_by"] = identity
+	}
+	for _, wait := range []string{"gate_wait", "doubt_wait"} {
+		r[wait] = number(old, wait)
+	}
+	return r
+}
+
 // turn is when a recipient's next call may be tried, and for which message.
 type turn struct{ at, rank, head any }
 
@@ -172,7 +187,17 @@ func compare(t *testing.T, before, after string, began int64) {
 			t.Fatalf("the turn of %s is %v, want %v", key, got, want[key])
 		}
 		delete(want, key)
+		old := oldRecipients[key]
+		if old == nil {
+			continue
+		}
 		delete(oldRecipients, key)
+		for _, of := range []string{"turn_at", "turn_rank", "head"} {
+			delete(r, of)
+		}
+		if diff := cmp.Diff(expectRecipient(old, "4242"), r); diff != "" {
+			t.Fatalf("recipient %s:\n%s", key, diff)
+		}
 	}
 	if len(want)+len(oldRecipients) > 0 {
 		t.Errorf("without a row: %d recipients with a turn, %d that had one", len(want), len(oldRecipients))

@@ -98,6 +98,21 @@ func describe(t *testing.T, db *DB) []string {
 	return lines
 }
 
+// Who had been sent to before version 2, has accepted from the one bot that there was.
+func TestWhoAcceptedBeforeVersion2(t *testing.T) {
+	path := oldFile(t, 1, oneMessage, `INSERT INTO notifier_senders (channel, identity, paused_at, mark) VALUES ('telegram', '42', 7, 1)`)
+	migrate(t, path)
+	raw := rawOpen(t, path)
+	defer raw.Close() //nolint:errcheck // a test
+	var by string
+	var paused, wait int64
+	err := raw.QueryRow(`SELECT r.accepted_by, s.paused_at, s.gate_wait FROM notifier_recipients r JOIN notifier_senders s USING (channel)
+		WHERE r.address = '7'`).Scan(&by, &paused, &wait)
+	if err != nil || by != "42" || paused != 7 || wait != 0 {
+		t.Errorf("accepted by %q, paused at %d, waited %d, %v", by, paused, wait, err)
+	}
+}
+
 func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	path := oldFile(t, 1, oneMessage, "PRAGMA wal_checkpoint(TRUNCATE)")
 	before := hash(t, path)
