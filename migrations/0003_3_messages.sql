@@ -79,7 +79,10 @@ SELECT o.id AS old_id, coalesce(i.id, o.id) AS id, o.idempotency_key, o.recipien
     o.created_at, o.state, o.reason,
     CASE WHEN i.id IS NULL THEN o.detail
         ELSE substr('its id was ' || o.id || ' before version 3' || coalesce('; ' || o.detail, ''), 1, 4000) END AS detail,
-    coalesce(CASE WHEN o.ended_at IS NOT NULL THEN o.sent_to END, r.alias_of, o.recipient) AS address,
+    -- What waits for a dead chat is left to the sender as an arrival, which ends as such ones do.
+    CASE WHEN o.state <> 'pending' OR NOT EXISTS (SELECT 1 FROM notifier_new_recipients d
+            WHERE d.channel = o.channel AND d.address = coalesce(r.alias_of, o.recipient) AND d.state = 'dead')
+        THEN coalesce(CASE WHEN o.ended_at IS NOT NULL THEN o.sent_to END, r.alias_of, o.recipient) END AS address,
     CASE WHEN o.ended_at IS NOT NULL THEN 0
         WHEN substr(coalesce(r.alias_of, o.recipient), 1, 9) = 'customer:' THEN 2
         WHEN o.not_before > m.began THEN 1 ELSE 0 END AS hold,
@@ -136,7 +139,7 @@ UPDATE outbox SET
     collapse_key = r.collapse_key,
     not_before = r.not_before,
     expires_at = r.expires_at,
-    created_at = coalesce(r.created_at, r.began),
+    created_at = coalesce(r.created_at, max(r.began, 1000000000000)),
     failures = coalesce(r.failures, 0),
     doubts = coalesce(r.doubts, 0),
     plain = coalesce(r.plain, 0),

@@ -5,13 +5,13 @@
 INSERT INTO notifier_counts (channel, kind, state, reason, n)
 SELECT o.channel, 'message', o.state, coalesce(o.reason, ''), count(*)
 FROM notifier_migration m CROSS JOIN notifier_new_outbox o NOT INDEXED
-WHERE o.id BETWEEN m.low AND m.high GROUP BY 1, 3, 4
+WHERE o.id BETWEEN m.low AND m.high AND o.address IS NOT NULL GROUP BY 1, 3, 4
 ON CONFLICT (channel, kind, state, reason) DO UPDATE SET n = n + excluded.n;
 
 -- A turn stands in its recipient's row, so whoever is waited for has one.
 INSERT INTO notifier_new_recipients (channel, address)
 SELECT DISTINCT o.channel, o.address FROM notifier_migration m CROSS JOIN notifier_new_outbox o NOT INDEXED
-WHERE o.id BETWEEN m.low AND m.high AND o.state = 'pending' AND o.hold = 0
+WHERE o.id BETWEEN m.low AND m.high AND o.state = 'pending' AND o.address IS NOT NULL AND o.hold = 0
 ON CONFLICT (channel, address) DO NOTHING;
 
 -- step: give every recipient its turn

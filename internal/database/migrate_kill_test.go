@@ -32,41 +32,44 @@ func TestMain(m *testing.M) {
 // left alone. With NOTIFIER_LONG=1 it has a million messages, and says how long it took.
 func TestAKilledMigrationGoesOn(t *testing.T) {
 	const kills = 20
-	messages, between := 4000, 60*time.Millisecond
+	messages, between, oneOf := 4000, 60*time.Millisecond, 1
 	if os.Getenv("NOTIFIER_LONG") != "" {
-		messages, between = 1_000_000, 3*time.Second
+		messages, between, oneOf = 1_000_000, 3*time.Second, 50
 	}
 	path := oldFile(t, 2, fill(messages)...)
 	before := copyFile(t, path)
-	began, killed := time.Now(), 0
+	began, killed, busy := time.Now(), 0, time.Duration(0)
 	asOf := begin(t, path)
 	for done := false; !done; {
 		var after time.Duration // 0: it is left alone
 		if killed < kills {
 			after = time.Duration(rand.Int64N(int64(between))) + 1
 		}
-		if done = migrateAndKill(t, path, after); !done {
+		var cpu time.Duration
+		if done, cpu = migrateAndKill(t, path, after); !done {
 			killed++
 		}
+		busy += cpu
 	}
 	took := time.Since(began)
 	size, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d messages (%d MB afterwards) took %v, with %d kills", messages, size.Size()>>20, took.Round(10*time.Millisecond), killed)
+	t.Logf("%d messages (%d MB afterwards) took %v, %v of them on a processor, with %d kills",
+		messages, size.Size()>>20, took.Round(10*time.Millisecond), busy.Round(10*time.Millisecond), killed)
 	if killed == 0 {
 		t.Error("it was never killed")
 	}
-	compare(t, before, path, asOf)
+	compare(t, before, path, asOf, oneOf)
 	if diff := cmp.Diff(describe(t, fresh(t)), describe(t, open(t, path))); diff != "" {
 		t.Errorf("fresh and lifted schemas differ:\n%s", diff)
 	}
 }
 
 // migrateAndKill runs a migration in a process of its own, which it kills after a while, and says
-// whether it had ended before.
-func migrateAndKill(t *testing.T, path string, after time.Duration) bool {
+// whether it had ended before, and how long it had a processor.
+func migrateAndKill(t *testing.T, path string, after time.Duration) (ended bool, busy time.Duration) {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -86,5 +89,5 @@ func migrateAndKill(t *testing.T, path string, after time.Duration) bool {
 	if err != nil && (after == 0 || c.ProcessState.ExitCode() != -1) {
 		t.Fatalf("the migration failed: %v", err)
 	}
-	return err == nil
+	return err == nil, c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 }
