@@ -106,7 +106,7 @@ CREATE TABLE notifier_odd (id INTEGER PRIMARY KEY);
 
 -- step: copy the messages
 -- slices: outbox by id
--- share: 330
+-- share: 400
 
 -- An id that version 3 refuses, or that would leave few behind it, is replaced.
 INSERT INTO notifier_renumbered (old_id, id)

@@ -1,6 +1,6 @@
 -- step: count the messages
 -- slices: notifier_new_outbox by id
--- share: 60
+-- share: 85
 
 INSERT INTO notifier_counts (channel, kind, state, reason, n)
 SELECT o.channel, 'message', o.state, coalesce(o.reason, ''), count(*)

@@ -66,7 +66,7 @@ BEGIN
 END;
 
 -- step: remove the old messages
--- share: 40
+-- share: 10
 
 DROP TABLE notifier_old_outbox;
 
