@@ -56,7 +56,7 @@ CREATE TABLE notifier_migration (
     writing INTEGER NOT NULL DEFAULT 0  -- 1 inside the migration's own transactions
 );
 INSERT INTO notifier_migration (base, version, began, step, low) VALUES (%d, %d, %d, 0, %d);
-UPDATE notifier_schema SET version = 'a migration to version %[2]d is under way: run ` + "`notifier migrate`" + ` again, and wait until it has ended';
+UPDATE notifier_schema SET version = 'a migration to version %[2]d is under way: run ` + "`notifier migrate`" + ` again, with the newer notifier, and wait until it has ended';
 `
 
 // advance does the next slice, or the next step that has none, in a transaction of its own. What
