@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // Schema creates all tables of a fresh database; see schema.sql.
@@ -19,12 +20,21 @@ const SchemaVersion = 3
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migration is the SQL that lifts a database to a version from the one before it.
+// Migration is the script that lifts a database to a version from the one before it: one file of
+// migrations/, or several in the order of their names. See database.Migrate.
 func Migration(version int) (string, error) {
 	names, err := fs.Glob(migrations, fmt.Sprintf("migrations/%04d_*.sql", version))
-	if err != nil || len(names) != 1 {
+	if err != nil || len(names) == 0 {
 		return "", fmt.Errorf("there is no migration to schema version %d", version)
 	}
-	text, err := migrations.ReadFile(names[0])
-	return string(text), err
+	var script strings.Builder
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		script.Write(text)
+		script.WriteByte('\n')
+	}
+	return script.String(), nil
 }

@@ -22,7 +22,7 @@ INSERT INTO notifier_channels (name) VALUES ('telegram');
 CREATE TABLE outbox (
     id              INTEGER PRIMARY KEY AUTOINCREMENT
                     CONSTRAINT "id: leave it out, or give one from 1 to 2^53-1" CHECK (id BETWEEN 1 AND 9007199254740991),
-    idempotency_key TEXT UNIQUE CONSTRAINT "idempotency_key: a text of 1 to 255 characters" CHECK (
+    idempotency_key TEXT CONSTRAINT "idempotency_key: a text of 1 to 255 characters" CHECK (
         typeof(idempotency_key) <> 'blob' AND length(idempotency_key) BETWEEN 1 AND 255),
     -- A Telegram chat id (Telegram promises at most 52 significant bits), or customer:<id>. SQLite
     -- before 3.32 shows a CHECK the value before it becomes a text, so it is compared as one.
@@ -104,6 +104,8 @@ CREATE TABLE outbox (
     CONSTRAINT "ended_at: leave it out" CHECK ((state IN ('pending', 'sending')) = (ended_at IS NULL))
 );
 
+-- An index of its own, since a migration builds it after the rows are there.
+CREATE UNIQUE INDEX outbox_key ON outbox (idempotency_key);
 -- A key that is there is never inserted again, not even by INSERT OR REPLACE; a key is kept, and the
 -- row that came with it again is ignored. RAISE(IGNORE) leaves ON CONFLICT … DO NOTHING as it is.
 CREATE TRIGGER outbox_known_key BEFORE INSERT ON outbox

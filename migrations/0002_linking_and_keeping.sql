@@ -41,5 +41,3 @@ CREATE TABLE notifier_guesses (
     since    INTEGER NOT NULL,
     failures INTEGER NOT NULL
 );
-
-UPDATE notifier_schema SET version = 2;

@@ -27,7 +27,10 @@ func (migrateCmd) Run(ctx context.Context, p *program) error {
 		_, err := fmt.Fprintf(p.stdout, "There is no database at %s yet: `notifier serve` creates it with version %d.\n", s.Database, notifier.SchemaVersion)
 		return err
 	}
-	from, err := database.Migrate(ctx, s.Database, notifier.SchemaVersion, notifier.Migration)
+	progress := newMigrationProgress(p.stdout, time.Now())
+	from, err := database.Migrate(ctx, s.Database, notifier.SchemaVersion, notifier.Migration, func(at database.Progress) {
+		progress.show(at, time.Now())
+	})
 	if err != nil {
 		return fmt.Errorf("%w\nDATABASE_URL says where the database is", err)
 	}

@@ -62,8 +62,8 @@ func TestMigrate(t *testing.T) {
 	c.want(0, "no database", "migrate")
 	c.makeOld()
 	c.want(exitFailure, "run `notifier migrate`", "sender")
-	c.want(0, "from version 1 to 2", "migrate")
-	c.want(0, "version 2 already", "migrate")
+	c.want(0, "from version 1 to 3", "migrate")
+	c.want(0, "version 3 already", "migrate")
 	c.want(0, "No process sends", "sender")
 }
 
@@ -77,7 +77,7 @@ func TestSQ11AnOlderProgramLeavesANewerDatabaseAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, verb := range [][]string{{"serve"}, {"dispatch"}, {"migrate"}, {"purge"}, {"backup", filepath.Join(t.TempDir(), "copy.db")}} {
-		c.want(exitFailure, "it has schema version 3, and this program knows versions up to 2", verb...)
+		c.want(exitFailure, "it has schema version 4, and this program knows versions up to 3", verb...)
 	}
 	after, err := os.ReadFile(c.databasePath())
 	if err != nil || string(after) != string(before) {

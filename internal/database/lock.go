@@ -49,8 +49,10 @@ type SenderLock struct {
 //
 // The lock is on a file of its own beside the database: a lock on the database file itself would
 // be dropped when any descriptor of it is closed (https://www.sqlite.org/howtocorrupt.html, 2.2).
-func (db *DB) TryLock() (*SenderLock, error) {
-	f, err := os.OpenFile(db.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+func (db *DB) TryLock() (*SenderLock, error) { return tryLock(db.path) }
+
+func tryLock(path string) (*SenderLock, error) {
+	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the sender's lock: %w", err)
 	}

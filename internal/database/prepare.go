@@ -8,11 +8,21 @@ import (
 )
 
 // VersionError says that the database has another schema version than this program works with.
-type VersionError struct{ Database, Program int }
+type VersionError struct {
+	Database, Program int
+	Target            int // where a migration goes that is under way or was stopped on its way, or 0
+}
 
 // Error implements error and says what helps.
 func (e *VersionError) Error() string {
-	if e.Database > e.Program {
+	switch {
+	case e.Target > e.Program:
+		return fmt.Sprintf("a migration to version %d is under way, or was stopped on its way, and this program knows versions up to %d: "+
+			"run `notifier migrate` of the newer notifier again; nothing was changed", e.Target, e.Program)
+	case e.Target != 0:
+		return fmt.Sprintf("a migration to version %d is under way, or was stopped on its way: "+
+			"run `notifier migrate` again; nothing was changed", e.Target)
+	case e.Database > e.Program:
 		return fmt.Sprintf("it has schema version %d, and this program knows versions up to %d: "+
 			"install the newer notifier again, or restore a backup from before the upgrade; nothing was changed",
 			e.Database, e.Program)
@@ -31,10 +41,11 @@ func (db *DB) prepare(ctx context.Context, schema string, version int) error {
 	if err != nil {
 		return err
 	}
-	if found != 0 && found != version {
-		return &VersionError{Database: found, Program: version}
+	if !found.settled(version) {
+		return found.refusal(version)
 	}
-	if found == 0 {
+	fresh := found.version == 0
+	if fresh {
 		if err := db.writer.refuseForeignOutbox(); err != nil {
 			return err
 		}
@@ -46,7 +57,7 @@ func (db *DB) prepare(ctx context.Context, schema string, version int) error {
 	if err := db.writer.useWAL(); err != nil {
 		return err
 	}
-	if found == 0 {
+	if fresh {
 		return db.create(ctx, schema)
 	}
 	return nil
@@ -56,7 +67,7 @@ func (db *DB) prepare(ctx context.Context, schema string, version int) error {
 func (db *DB) create(ctx context.Context, schema string) error {
 	return db.Write(ctx, func(Tx) error {
 		found, err := db.writer.schemaVersion()
-		if err != nil || found != 0 {
+		if err != nil || found.version != 0 {
 			return err
 		}
 		if err := db.writer.refuseForeignOutbox(); err != nil {
@@ -69,18 +80,45 @@ func (db *DB) create(ctx context.Context, schema string) error {
 	})
 }
 
-// schemaVersion is the version the database says it has; 0 when it has none of our tables.
-func (c *connection) schemaVersion() (int, error) {
+// stored is what a database says about its schema.
+type stored struct {
+	version int // 0 when it has none of our tables; during a migration, the one it comes from
+	target  int // where a migration goes that is under way, or 0
+}
+
+// settled says that there is nothing to migrate for a program of this version.
+func (s stored) settled(version int) bool {
+	return s.target == 0 && (s.version == 0 || s.version == version)
+}
+
+// refusal is why a program of this version does not open the database.
+func (s stored) refusal(version int) error {
+	return &VersionError{Database: s.version, Program: version, Target: s.target}
+}
+
+// schemaVersion reads what the database says about its schema.
+func (c *connection) schemaVersion() (stored, error) {
 	has, err := c.hasTable("notifier_schema")
 	if err != nil || !has {
-		return 0, err
+		return stored{}, err
 	}
-	var v int
+	var v any
 	err = c.conn.QueryRowContext(context.Background(), "SELECT version FROM notifier_schema").Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, errors.New("its table notifier_schema is empty: restore a backup")
+		return stored{}, errors.New("its table notifier_schema is empty: restore a backup")
 	}
-	return v, explain(err)
+	if err != nil {
+		return stored{}, explain(err)
+	}
+	if n, ok := v.(int64); ok {
+		return stored{version: int(n)}, nil
+	}
+	var s stored
+	err = c.conn.QueryRowContext(context.Background(), "SELECT base, version FROM notifier_migration").Scan(&s.version, &s.target)
+	if err != nil {
+		return s, fmt.Errorf("its version is %q: %w", v, explain(err))
+	}
+	return s, nil
 }
 
 func (c *connection) refuseForeignOutbox() error {
