@@ -98,3 +98,11 @@ CREATE INDEX outbox_blanked ON notifier_new_outbox (channel, ended_at) WHERE bla
 
 DROP INDEX notifier_attempts_open;
 CREATE INDEX notifier_attempts_open ON notifier_attempts (channel, address) WHERE result = 'open';
+
+-- step: index keys, invitations and guesses
+-- share: 10
+
+CREATE INDEX notifier_keys_created ON notifier_keys (created_at);
+CREATE INDEX notifier_keys_customer ON notifier_keys (CASE WHEN json_valid(body) THEN json_extract(body, '$.customerId') END);
+CREATE INDEX notifier_links_expires ON notifier_links (expires_at);
+CREATE INDEX notifier_guesses_since ON notifier_guesses (since);

@@ -38,7 +38,7 @@ ON CONFLICT (channel, kind, state, reason) DO UPDATE SET n = n + excluded.n;
 -- step: index the recipients
 -- share: 20
 
-CREATE INDEX notifier_recipients_turn ON notifier_new_recipients (channel, turn_rank, turn_at) WHERE turn_at IS NOT NULL;
+CREATE INDEX notifier_recipients_turn ON notifier_new_recipients (channel, turn_rank, turn_at, head) WHERE turn_at IS NOT NULL;
 DROP INDEX notifier_recipients_alias;
 CREATE INDEX notifier_recipients_alias ON notifier_new_recipients (channel, alias_of) WHERE alias_of IS NOT NULL;
 DROP INDEX notifier_recipients_state;

@@ -67,7 +67,7 @@ func tryLock(path string) (*SenderLock, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("sign the sender's lock: %w", err)
 	}
-	return &SenderLock{f, db.path + ".lock"}, nil
+	return &SenderLock{f, path + ".lock"}, nil
 }
 
 // Lock waits for the sender's lock until ctx ends. waiting, if not nil, is called whenever the

@@ -60,7 +60,7 @@ func wrapMigrate(path string, err error) error {
 type migration struct {
 	c        *connection
 	progress func(Progress)
-	rest     breather
+	fairness fairness
 	rows     int64 // how many rows the next slice may have
 	before   int64 // the shares of the versions that are behind
 	total    int64 // the shares of all versions on the way
@@ -110,13 +110,13 @@ func (m *migration) lift(ctx context.Context, from, to int, steps []step) error 
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("stopped on the way: run `notifier migrate` again to go on: %w", err)
 		}
-		m.rest.pause()
+		m.fairness.pause()
 		began := time.Now()
 		at, err := m.advance(from, to, steps)
 		if err != nil {
 			return err
 		}
-		m.rest.held(began, time.Now())
+		m.fairness.held(began, time.Now())
 		if m.progress != nil {
 			m.progress(Progress{Version: to, Step: at.words(steps), Done: m.before + at.shares(steps), Total: m.total})
 		}

@@ -93,8 +93,8 @@ func (c *crowd) slowest() time.Duration {
 func (s *programEnv) oldRows(db *sql.DB, n, payload int) {
 	s.t.Helper()
 	_, err := db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
-		INSERT INTO outbox (recipient, type, payload, created_at, state, ended_at)
-		SELECT '7', 'Text', json_object('text', printf('%.*c', ?, 'x')), 1000, 'sent', CAST(strftime('%s') AS INTEGER) * 1000 - 60 * 86400000 FROM i`,
+		INSERT INTO outbox (recipient, type, payload, address, state, ended_at)
+		SELECT '7', 'Text', json_object('text', printf('%.*c', ?, 'x')), '7', 'sent', CAST(strftime('%s') AS INTEGER) * 1000 - 60 * 86400000 FROM i`,
 		n, payload)
 	if err != nil {
 		s.t.Fatal(err)

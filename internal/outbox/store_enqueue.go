@@ -127,9 +127,11 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	}
 	m.rank = max(m.rank, rankMessage) // a reply is ours alone
 	m.place(r, now.UTC().Truncate(time.Millisecond))
+	if m.Doubts > 0 && m.State == StateDead { // of a lifted database: the channel may have it
+		m.State, m.Reason = StateUncertain, ""
+	}
 	_, err = tx.Exec(`UPDATE outbox SET address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
-			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
-			state = ?, reason = ?, ended_at = ? WHERE id = ?`,
+			remote_id = NULL, blanked_at = NULL, state = ?, reason = ?, ended_at = ? WHERE id = ?`,
 		m.line, m.hold, m.rank, m.readyAt.UnixMilli(), m.ageFrom.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), id)
 	if err != nil {
 		return err
