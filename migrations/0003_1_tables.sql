@@ -229,7 +229,8 @@ CREATE TABLE notifier_tasks (
     since    INTEGER,           -- restore, retry, revive: only what ended or changed since
     upto     INTEGER,           -- end, restore: only ids up to this one
     after    TEXT,              -- how far it has come: an id, or an address
-    changed  INTEGER NOT NULL DEFAULT 0 -- how many rows it has changed
+    changed  INTEGER NOT NULL DEFAULT 0, -- how many rows it has changed
+    done     INTEGER NOT NULL DEFAULT 0 -- 1: a bulk action that is over, kept until its count was read
 );
 CREATE INDEX notifier_tasks_address ON notifier_tasks (channel, address) WHERE address IS NOT NULL;
 CREATE INDEX notifier_tasks_target ON notifier_tasks (channel, target) WHERE target IS NOT NULL;

@@ -157,8 +157,11 @@ func (a *App) drain(ctx context.Context, work *errgroup.Group) error {
 	case err := <-over:
 		return err
 	case <-patience.C:
-		return errDrain
 	}
+	if d := a.sender.Load(); d != nil && d.Trouble() != "" {
+		return fmt.Errorf("ended after NOTIFIER_SHUTDOWN_TIMEOUT: %s; the next start takes these messages for uncertain and sends each once more at most", d.Trouble())
+	}
+	return errDrain
 }
 
 // send waits for the sender's lock, and then sends until ctx ends. When the lock is lost it waits

@@ -41,17 +41,17 @@ func (db *DB) copyTo(ctx context.Context, path string, mark func(Tx) error) erro
 	if err := f.Close(); err != nil {
 		return err
 	}
-	source, err := connect(ctx, db.path)
+	source, err := connect(db.path)
 	if err != nil {
 		return err
 	}
 	defer source.close() //nolint:errcheck // it has only read
 	// VACUUM INTO reads one state of the database and accepts a file that is empty
 	// (https://www.sqlite.org/lang_vacuum.html#vacuuminto).
-	if _, err := source.conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+	if err := source.script(ctx, "VACUUM INTO ?", path); err != nil {
 		return explain(err)
 	}
-	copied, err := connect(ctx, path)
+	copied, err := connect(path)
 	if err != nil {
 		return err
 	}

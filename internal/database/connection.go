@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,13 +16,13 @@ import (
 // statementsKept bounds the cache of prepared statements; ours are a fixed set well below it.
 const statementsKept = 256
 
-// connection is one connection with its prepared statements. It is driven by hand. The one that
+// connection is one connection with its prepared statements. It drives the driver directly:
+// database/sql would cost as much again as SQLite's own work on a statement. The one that
 // writes (BEGIN IMMEDIATE, COMMIT) never sees a caller's context: the driver answers a cancelled
 // context by interrupting whatever the connection does at that moment, for whomever.
 type connection struct {
-	pool       *sql.DB
-	conn       *sql.Conn
-	statements map[string]*sql.Stmt
+	conn       driver.Conn
+	statements map[string]*statement
 }
 
 // dsn names the database file literally and sets the pragmas that every connection must have:
@@ -40,39 +41,38 @@ func dsn(path string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String() + "?" + q.Encode()
 }
 
-func connect(ctx context.Context, path string, pragmas ...string) (*connection, error) {
-	pool, err := sql.Open("sqlite", dsn(path, pragmas...))
+func connect(path string, pragmas ...string) (*connection, error) {
+	pool, err := sql.Open("sqlite", "") // opens nothing; it only knows the driver
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(1)
-	conn, err := pool.Conn(ctx)
+	defer pool.Close() //nolint:errcheck // as above
+	conn, err := pool.Driver().Open(dsn(path, pragmas...))
 	if err != nil {
-		_ = pool.Close()
 		return nil, explain(err)
 	}
-	return &connection{pool: pool, conn: conn, statements: map[string]*sql.Stmt{}}, nil
+	return &connection{conn: conn, statements: map[string]*statement{}}, nil
 }
 
 func (c *connection) close() error {
 	for _, s := range c.statements {
-		_ = s.Close()
+		_ = s.close()
 	}
-	return errors.Join(c.conn.Close(), c.pool.Close())
+	return c.conn.Close()
 }
 
 // statement returns the prepared form of query, from the cache where it can.
-func (c *connection) statement(query string) (*sql.Stmt, error) {
+func (c *connection) statement(query string) (*statement, error) {
 	if s := c.statements[query]; s != nil {
 		return s, nil
 	}
-	s, err := c.conn.PrepareContext(context.Background(), query)
+	s, err := c.prepare(query)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	if len(c.statements) >= statementsKept {
 		for q, old := range c.statements {
-			_ = old.Close()
+			_ = old.close()
 			delete(c.statements, q)
 		}
 	}
@@ -80,24 +80,41 @@ func (c *connection) statement(query string) (*sql.Stmt, error) {
 	return s, nil
 }
 
+// exec runs one statement without arguments.
 func (c *connection) exec(query string) error {
 	s, err := c.statement(query)
 	if err != nil {
 		return err
 	}
-	_, err = s.ExecContext(context.Background())
+	_, err = s.exec(context.Background(), nil)
+	return err
+}
+
+// script runs several statements.
+func (c *connection) script(ctx context.Context, text string, args ...any) error {
+	values, err := driverValues(args)
+	if err != nil {
+		return err
+	}
+	_, err = c.conn.(driver.ExecerContext).ExecContext(ctx, text, values) //nolint:forcetypeassert // SQLite's driver has it
 	return explain(err)
+}
+
+// row reads the only row of a query.
+func (c *connection) row(query string, args []any, dest ...any) error {
+	s, err := c.statement(query)
+	if err != nil {
+		return err
+	}
+	return s.row(context.Background(), args).Scan(dest...)
 }
 
 // dataVersion changes when somebody other than this connection has committed
 // (https://www.sqlite.org/pragma.html#pragma_data_version).
 func (c *connection) dataVersion() (int64, error) {
-	s, err := c.statement("PRAGMA data_version")
-	if err != nil {
-		return 0, err
-	}
 	var v int64
-	return v, explain(s.QueryRowContext(context.Background()).Scan(&v))
+	err := c.row("PRAGMA data_version", nil, &v)
+	return v, err
 }
 
 // Unavailable tells a database that cannot work at present – locked, full, unreadable – from a

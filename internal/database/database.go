@@ -72,7 +72,7 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 	for _, o := range options {
 		o(db)
 	}
-	if db.writer, err = connect(ctx, resolved); err != nil {
+	if db.writer, err = connect(resolved); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", resolved, err)
 	}
 	db.turn <- struct{}{}
@@ -92,7 +92,7 @@ func (db *DB) start() error {
 	var err error
 	db.readers = make(chan *connection, readers)
 	for range readers {
-		c, err := connect(context.Background(), db.path, "query_only(1)")
+		c, err := connect(db.path, "query_only(1)")
 		if err != nil {
 			return errors.Join(err, db.closeReaders(len(db.readers)))
 		}

@@ -28,7 +28,7 @@ func Migrate(ctx context.Context, path string, version int, script func(version 
 	if err != nil {
 		return 0, fmt.Errorf("migrate: %w", err)
 	}
-	c, err := connect(ctx, resolved)
+	c, err := connect(resolved)
 	if err != nil {
 		return 0, fmt.Errorf("migrate %s: %w", resolved, err)
 	}
@@ -87,8 +87,8 @@ func (m *migration) climb(ctx context.Context, from, last int, script func(int) 
 		m.total += shares(steps)
 	}
 	for _, p := range migrationPragmas {
-		if _, err := m.c.conn.ExecContext(ctx, "PRAGMA "+p); err != nil {
-			return explain(err)
+		if err := m.c.script(ctx, "PRAGMA "+p); err != nil {
+			return err
 		}
 	}
 	if err := m.c.useWAL(); err != nil {

@@ -161,10 +161,9 @@ func (m *migration) slice(s step, at marker) (marker, error) {
 }
 
 func (m *migration) exec(script string) error {
-	_, err := m.c.conn.ExecContext(context.Background(), script)
-	return explain(err)
+	return m.c.script(context.Background(), script)
 }
 
 func (m *migration) scan(query string, dest ...any) error {
-	return explain(m.c.conn.QueryRowContext(context.Background(), query).Scan(dest...))
+	return m.c.row(query, nil, dest...)
 }

@@ -15,9 +15,9 @@ type made struct{ kind, name, sql string }
 // takeOff removes from a table what others made for it, and returns that. All that is ours was
 // removed from it before, but for the triggers that refuse writes during a migration.
 func (m *migration) takeOff(table string) ([]made, error) {
-	rows, err := m.c.conn.QueryContext(context.Background(), `SELECT type, name, sql FROM sqlite_master
+	rows, err := m.c.query(context.Background(), `SELECT type, name, sql FROM sqlite_master
 		WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL AND name NOT LIKE 'notifier\_%' ESCAPE '\'
-		ORDER BY rowid`, table)
+		ORDER BY rowid`, []any{table})
 	if err != nil {
 		return nil, explain(err)
 	}

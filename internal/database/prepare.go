@@ -73,7 +73,7 @@ func (db *DB) create(ctx context.Context, schema string) error {
 		if err := db.writer.refuseForeignOutbox(); err != nil {
 			return err
 		}
-		if _, err := db.writer.conn.ExecContext(context.Background(), schema); err != nil {
+		if err := db.writer.script(context.Background(), schema); err != nil {
 			return fmt.Errorf("create the tables: %w", explain(err))
 		}
 		return nil
@@ -103,7 +103,7 @@ func (c *connection) schemaVersion() (stored, error) {
 		return stored{}, err
 	}
 	var v any
-	err = c.conn.QueryRowContext(context.Background(), "SELECT version FROM notifier_schema").Scan(&v)
+	err = c.row("SELECT version FROM notifier_schema", nil, &v)
 	if errors.Is(err, sql.ErrNoRows) {
 		return stored{}, errors.New("its table notifier_schema is empty: restore a backup")
 	}
@@ -114,7 +114,7 @@ func (c *connection) schemaVersion() (stored, error) {
 		return stored{version: int(n)}, nil
 	}
 	var s stored
-	err = c.conn.QueryRowContext(context.Background(), "SELECT base, version FROM notifier_migration").Scan(&s.version, &s.target)
+	err = c.row("SELECT base, version FROM notifier_migration", nil, &s.version, &s.target)
 	if err != nil {
 		return s, fmt.Errorf("its version is %q: %w", v, explain(err))
 	}
@@ -131,16 +131,15 @@ func (c *connection) refuseForeignOutbox() error {
 
 func (c *connection) hasTable(name string) (bool, error) {
 	var n int
-	err := c.conn.QueryRowContext(context.Background(),
-		"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", name).Scan(&n)
-	return n > 0, explain(err)
+	err := c.row("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?", []any{name}, &n)
+	return n > 0, err
 }
 
 // useWAL turns on the write-ahead log. SQLite answers with the mode it really has, for instance
 // on a file system that cannot share memory.
 func (c *connection) useWAL() error {
 	var mode string
-	if err := c.conn.QueryRowContext(context.Background(), "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+	if err := c.row("PRAGMA journal_mode = WAL", nil, &mode); err != nil {
 		return explain(err)
 	}
 	if mode != "wal" {

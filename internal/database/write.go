@@ -149,32 +149,15 @@ func (t *writeTx) finish() error {
 }
 
 func (t *writeTx) Exec(query string, args ...any) (sql.Result, error) {
-	s, err := t.c.statement(query)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.ExecContext(context.Background(), args...)
-	return r, explain(err)
+	return t.c.execute(context.Background(), query, args)
 }
 
 func (t *writeTx) Query(query string, args ...any) (Rows, error) {
-	s, err := t.c.statement(query)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.QueryContext(context.Background(), args...)
-	if err != nil {
-		return nil, explain(err)
-	}
-	return r, nil
+	return t.c.query(context.Background(), query, args)
 }
 
 func (t *writeTx) QueryRow(query string, args ...any) Row {
-	s, err := t.c.statement(query)
-	if err != nil {
-		return failedRow{err}
-	}
-	return explainedRow{s.QueryRowContext(context.Background(), args...)}
+	return t.c.queryRow(context.Background(), query, args)
 }
 
 // readTx uses the prepared statements of one reading connection, and ends with a caller's context.
@@ -189,40 +172,37 @@ func (readTx) Attach(any, func() Finisher) Finisher {
 }
 
 func (t readTx) Exec(query string, args ...any) (sql.Result, error) {
-	s, err := t.c.statement(query)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.ExecContext(t.ctx, args...)
-	return r, explain(err)
+	return t.c.execute(t.ctx, query, args)
 }
 
-func (t readTx) Query(query string, args ...any) (Rows, error) {
-	s, err := t.c.statement(query)
+func (t readTx) Query(query string, args ...any) (Rows, error) { return t.c.query(t.ctx, query, args) }
+
+func (t readTx) QueryRow(query string, args ...any) Row { return t.c.queryRow(t.ctx, query, args) }
+
+func (c *connection) execute(ctx context.Context, query string, args []any) (sql.Result, error) {
+	s, err := c.statement(query)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.QueryContext(t.ctx, args...)
+	return s.exec(ctx, args)
+}
+
+func (c *connection) query(ctx context.Context, query string, args []any) (Rows, error) {
+	s, err := c.statement(query)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
+	}
+	r, err := s.query(ctx, args)
+	if err != nil {
+		return nil, err // not r: a nil *rows would be a Rows that is not nil
 	}
 	return r, nil
 }
 
-func (t readTx) QueryRow(query string, args ...any) Row {
-	s, err := t.c.statement(query)
+func (c *connection) queryRow(ctx context.Context, query string, args []any) Row {
+	s, err := c.statement(query)
 	if err != nil {
 		return failedRow{err}
 	}
-	return explainedRow{s.QueryRowContext(t.ctx, args...)}
+	return s.row(ctx, args)
 }
-
-// explainedRow names the errors of a row as all others are named.
-type explainedRow struct{ row *sql.Row }
-
-func (r explainedRow) Scan(dest ...any) error { return explain(r.row.Scan(dest...)) }
-
-// failedRow is the Row of a query that could not be prepared.
-type failedRow struct{ err error }
-
-func (r failedRow) Scan(...any) error { return r.err }

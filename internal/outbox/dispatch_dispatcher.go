@@ -150,6 +150,7 @@ func (d *Dispatcher) pass(ctx context.Context) error {
 			}
 			d.loaded = true
 		}
+		d.takeResults()
 		d.save(d.clock.Now())
 		var o outcomeOfRound
 		var err error
@@ -222,19 +223,23 @@ func (d *Dispatcher) await(ctx context.Context, until time.Time, changes <-chan 
 	select {
 	case r := <-d.results:
 		d.took(r)
-		for more := true; more; { // answers that came together share a commit
-			select {
-			case r := <-d.results:
-				d.took(r)
-			default:
-				more = false
-			}
-		}
 	case <-wake:
 	case <-changes:
 		d.changed.Store(true)
 	case <-timeout:
 	case <-done:
+	}
+}
+
+// takeResults takes the answers that are there; those that came together share a commit.
+func (d *Dispatcher) takeResults() {
+	for {
+		select {
+		case r := <-d.results:
+			d.took(r)
+		default:
+			return
+		}
 	}
 }
 

@@ -40,6 +40,9 @@ func (d *Dispatcher) load(ctx context.Context) error {
 		if copied, err = d.box.holdCopy(tx, now, place{machine, inode}); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(`DELETE FROM notifier_tasks WHERE channel = ? AND done = 1`, d.box.channel); err != nil {
+			return err // whoever wanted to know their counts is gone
+		}
 		if err := d.closeOpen(tx, now); err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a CallResult, 
 		}
 	}
 	if first {
-		if err := d.applyRecipient(tx, c, moved, out, a, at); err != nil {
+		if err := d.applyRecipient(tx, c, moved, m.Erased, out, a, at); err != nil {
 			return 0, err
 		}
 	}
@@ -210,11 +210,14 @@ func (d *Dispatcher) applyOutcome(tx database.Tx, m Message, out outcome, a Call
 }
 
 // applyRecipient writes what a verdict does to the recipient of the call.
-func (d *Dispatcher) applyRecipient(tx database.Tx, c call, moved bool, out outcome, a CallResult, at time.Time) error {
+func (d *Dispatcher) applyRecipient(tx database.Tx, c call, moved, erased bool, out outcome, a CallResult, at time.Time) error {
 	r := out.recipient
 	if next := wholeMillis(d.limiter.NextTo(c.address, at)); next.After(at) && next.After(r.paceUntil) {
 		r.paceUntil, r.paceWait = next, next.Sub(at)
 		out.changed = true
+	}
+	if erased && r.stored == "" {
+		out.changed = false // it was forgotten while the call was under way, and stays so
 	}
 	if out.changed {
 		if err := d.box.save(tx, r); err != nil {

@@ -64,21 +64,41 @@ func (o *Outbox) all(ctx context.Context, db *database.DB, now time.Time, b Bulk
 		return t.changed, err
 	}
 	_, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-		stored, err := scanTask(tx.QueryRow(`SELECT `+taskColumns+` FROM notifier_tasks WHERE id = ?`, t.id))
-		if errors.Is(err, sql.ErrNoRows) { // the sender has done the last slice
-			return 0, nil
-		}
-		if err != nil {
+		over := false
+		t, over, err = o.bulkStep(tx, now, t)
+		if over || err != nil {
 			return 0, err
 		}
-		done, err := o.slice(tx, now, &stored)
-		if err != nil {
-			return 0, err
-		}
-		t.changed = stored.changed
-		return limit, o.keep(tx, stored, done)
+		return limit, nil
 	})
 	return t.changed, err
+}
+
+// bulkStep does the next slice of a bulk action, beside which the sender may do others, and says
+// whether it is over.
+func (o *Outbox) bulkStep(tx database.Tx, now time.Time, t task) (task, bool, error) {
+	var done bool
+	err := tx.QueryRow(`SELECT done FROM notifier_tasks WHERE id = ?`, t.id).Scan(&done)
+	if errors.Is(err, sql.ErrNoRows) { // a sender that has just begun has swept it away
+		return t, true, nil
+	}
+	if err != nil {
+		return t, false, fmt.Errorf("look how far a bulk action has come: %w", err)
+	}
+	t, err = scanTask(tx.QueryRow(`SELECT `+taskColumns+` FROM notifier_tasks WHERE id = ?`, t.id))
+	if err != nil {
+		return t, false, err
+	}
+	if !done {
+		if done, err = o.slice(tx, now, &t); err != nil {
+			return t, false, err
+		}
+	}
+	if !done {
+		return t, false, o.keep(tx, t, false)
+	}
+	_, err = tx.Exec(`DELETE FROM notifier_tasks WHERE id = ?`, t.id)
+	return t, true, err
 }
 
 // retryable finds messages that Retry would take without force, by their ids.

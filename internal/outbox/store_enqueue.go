@@ -133,6 +133,9 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	_, err = tx.Exec(`UPDATE outbox SET address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
 			remote_id = NULL, blanked_at = NULL, state = ?, reason = ?, ended_at = ? WHERE id = ?`,
 		m.line, m.hold, m.rank, m.readyAt.UnixMilli(), m.ageFrom.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), id)
+	if err != nil && !database.Unavailable(err) { // a value is there that no CHECK would have let in
+		return o.rejectUnreadable(tx, now, id, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func (o *Outbox) inTask(tx database.Tx, address, target string) (bool, error) {
 // runTask does a slice of the first task after the one given, and returns its id; 0 when there is
 // none. Of several tasks for one address the oldest comes first.
 func (o *Outbox) runTask(tx database.Tx, now time.Time, after int64) (int64, error) {
-	t, err := scanTask(tx.QueryRow(`SELECT `+taskColumns+` FROM notifier_tasks t WHERE channel = ?1 AND id > ?2
+	t, err := scanTask(tx.QueryRow(`SELECT `+taskColumns+` FROM notifier_tasks t WHERE channel = ?1 AND id > ?2 AND done = 0
 		AND NOT EXISTS (SELECT 1 FROM notifier_tasks e WHERE e.channel = ?1 AND e.id < t.id
 			AND e.address IN (t.address, t.target))
 		AND NOT EXISTS (SELECT 1 FROM notifier_tasks e WHERE e.channel = ?1 AND e.id < t.id
@@ -148,10 +148,13 @@ func (o *Outbox) goOn(tx database.Tx, now time.Time, t task) error {
 // keep stores how far a task has come, or removes it.
 func (o *Outbox) keep(tx database.Tx, t task, done bool) error {
 	var err error
-	if done {
+	switch {
+	case done && (t.kind == taskRetry || t.kind == taskRevive): // whoever began it wants to know its count
+		_, err = tx.Exec(`UPDATE notifier_tasks SET done = 1, changed = ? WHERE id = ?`, t.changed, t.id)
+	case done:
 		o.touch(tx, t.address, t.target)
 		_, err = tx.Exec(`DELETE FROM notifier_tasks WHERE id = ?`, t.id)
-	} else {
+	default:
 		_, err = tx.Exec(`UPDATE notifier_tasks SET after = ?, changed = ? WHERE id = ?`, orNull(t.after), t.changed, t.id)
 	}
 	if err != nil {
