@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"notifier/internal/telegram/sandbox"
+)
+
+// A shop of some years has half a million sent messages in its table. Its orders must not notice.
+func TestH1OrdersBesideHalfAMillionSentRows(t *testing.T) {
+	rows := 150_000
+	if long() {
+		rows = 500_000
+	}
+	c := newCoreEnv(t)
+	c.end(c.serve())
+	seedSent(t, c.database(), rows)
+	v := c.serve()
+	const orders, perSecond = 200, 20
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var took []time.Duration
+	statuses := map[int]int{}
+	beat := time.NewTicker(time.Second / perSecond)
+	defer beat.Stop()
+	for i := range orders {
+		<-beat.C
+		all.Go(func() {
+			began := time.Now()
+			status, _, err := v.post("/orders", "", order(fmt.Sprint("B-", i), 10_000_000+i))
+			if err != nil {
+				status = 0
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+			took = append(took, time.Since(began))
+		})
+	}
+	all.Wait()
+	slices.Sort(took)
+	t.Logf("%d sent rows, %d orders: statuses %v, median %v, 99%% within %v", rows, orders, statuses, took[orders/2], took[orders*99/100])
+	if statuses[http.StatusCreated] != orders {
+		t.Errorf("of %d orders beside %d sent rows not all were taken: %v", orders, rows, statuses)
+	}
+	if worst := took[orders*99/100]; worst > 2*time.Second {
+		t.Errorf("beside %d sent rows an order took %v", rows, worst)
+	}
+}
+
+// After a night's outage many customers wait who never connected a chat. None of them can go, and
+// looking past them for a message that can must not keep the shop out of its database.
+func TestH6AStartInAnOutageWithManyCustomersWithoutAChat(t *testing.T) {
+	const customers = 64_000
+	c := newCoreEnv(t)
+	v := c.serve()
+	c.fault(0, 0, sandbox.Respond{Status: 500})
+	c.say(v, 100, "in the outage")
+	c.wait(30*time.Second, "three calls failed", func() bool { return len(c.sends(0)) == 3 })
+	c.end(v)
+	before := len(c.sends(0))
+	seedWaiting(t, c.database(), customers, "'customer:nobody-' || n")
+	locks := c.watchLock()
+	v = c.serve()
+	c.becomesOr(45*time.Second, "a message tried again", func() bool { return len(c.sends(0)) > before })
+	longest := locks()
+	t.Logf("%d customers without a chat: another program waited %v for the write lock at the longest", customers, longest)
+	if longest > 3*time.Second {
+		t.Errorf("the write lock was held for %v", longest)
+	}
+	if status, answer, err := v.post("/orders", "", order("N-1", 900)); err != nil || status != http.StatusCreated {
+		t.Errorf("an order: %d %v %v", status, answer, err)
+	}
+}
+
+// watchLock takes SQLite's write lock again and again as another program does, until the returned
+// function is called, which says how long it had to wait for it at the longest.
+func (c *coreEnv) watchLock() func() time.Duration {
+	c.t.Helper()
+	db := c.open()
+	ctx, cancel := context.WithCancel(context.Background())
+	var longest time.Duration
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for ctx.Err() == nil {
+			began := time.Now()
+			conn, err := db.Conn(context.Background())
+			if err != nil {
+				return
+			}
+			_, err = conn.ExecContext(context.Background(), "BEGIN IMMEDIATE")
+			longest = max(longest, time.Since(began))
+			if err == nil {
+				_, _ = conn.ExecContext(context.Background(), "ROLLBACK")
+			}
+			_ = conn.Close()
+			time.Sleep(20 * time.Millisecond) // the others' turn
+		}
+	})
+	return func() time.Duration {
+		cancel()
+		watching.Wait()
+		return longest
+	}
+}
+
+// becomesOr goes on with an error when something does not come in time.
+func (c *coreEnv) becomesOr(d time.Duration, what string, so func() bool) {
+	c.t.Helper()
+	if !becomes(d, so) {
+		c.t.Errorf("within %v it did not happen that %s", d, what)
+	}
+}
+
+// Somebody retries everything that died in a bad week. Customers who order meanwhile notice nothing.
+func TestH7ABulkRetryDoesNotStopTheSender(t *testing.T) {
+	const dead = 20_000
+	const patience = 10 * time.Second
+	c := newCoreEnv(t, "NOTIFIER_RATE_BOT=28")
+	c.end(c.serve())
+	seedEnded(t, c.database(), dead, "dead", "too_many_attempts")
+	v := c.serve()
+	c.say(v, 1_000_000, "before")
+	c.wait(10*time.Second, "the sender works", func() bool { return len(c.sends(0)) == 1 })
+	began := time.Now()
+	answer := c.do(v, "/messages/retry", `{"state":"dead"}`)
+	if n := number(answer, "count"); n != dead {
+		t.Errorf("%d were retried, want %d", n, dead)
+	}
+	t.Logf("the retry of %d was answered after %v", dead, time.Since(began))
+	const calls = 100
+	last := time.Now()
+	for seen := len(c.sends(0)); seen < calls; {
+		n := len(c.sends(0))
+		if n > seen {
+			last, seen = time.Now(), n
+		}
+		if gap := time.Since(last); gap > patience {
+			c.becomesOr(2*time.Minute, "the sender went on", func() bool { return len(c.sends(0)) > seen })
+			t.Fatalf("after the retry no call was made for %v", time.Since(last))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Logf("%d calls were made within %v", calls, time.Since(began))
+}
+
+// What everybody asks all the time – is it well, how much is there, what of this chat – costs the
+// same beside a long queue as beside an empty one.
+func TestH21ReadsAndStartsBesideALongQueue(t *testing.T) {
+	waiting, bound := 300_000, 300*time.Millisecond
+	if long() {
+		waiting = 1_000_000
+	}
+	c := newCoreEnv(t, "NOTIFIER_RATE_BOT=28")
+	c.end(c.serve())
+	seedWaiting(t, c.database(), waiting, "CAST(1000000 + n % 60000 AS TEXT)")
+	v := c.serve("--paused")
+	c.wait(5*time.Minute, "all rows were taken in", func() bool { return c.counted(v, "pending") == waiting })
+	for name, path := range map[string]string{
+		"/readyz": "/readyz", "a scrape": "/metrics", "what waits": "/messages?state=pending&limit=50",
+		"what of a chat": "/messages?recipient=1000007&limit=50", "what of a chat without any": "/messages?recipient=77&limit=50",
+		"what died": "/messages?state=dead&limit=50", "dead chats": "/chats?state=dead",
+	} {
+		took := c.quickest(v, path)
+		t.Logf("beside %d waiting rows, %s took %v", waiting, name, took)
+		if took > bound {
+			t.Errorf("beside %d waiting rows, %s took %v", waiting, name, took)
+		}
+	}
+	c.end(v)
+	c.must("resume")
+	began := time.Now()
+	c.serve()
+	c.wait(time.Minute, "a message went out", func() bool { return len(c.sends(0)) > 0 })
+	took := time.Since(began)
+	t.Logf("a start beside %d waiting rows took %v until the first call", waiting, took)
+	if took > 10*bound {
+		t.Errorf("a start beside %d waiting rows took %v until the first call", waiting, took)
+	}
+}
+
+// quickest is how long the fastest of some requests took, so that a busy machine is not blamed on us.
+func (c *coreEnv) quickest(v *service, path string) time.Duration {
+	c.t.Helper()
+	best := time.Hour
+	for range 5 {
+		began := time.Now()
+		response, err := browser.Get(v.url + path)
+		if err != nil {
+			c.t.Errorf("GET %s: %v", path, err)
+			return 0
+		}
+		_ = response.Body.Close()
+		best = min(best, time.Since(began))
+	}
+	return best
+}
+
+// counted is how many messages in a state the metrics tell of.
+func (c *coreEnv) counted(v *service, state string) (n int) {
+	c.t.Helper()
+	response, err := browser.Get(v.url + "/metrics")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is read to its end
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), "} ")
+		if strings.HasPrefix(name, "notifier_messages{") && strings.Contains(name, fmt.Sprintf("state=%q", state)) {
+			count, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			n += int(count)
+		}
+	}
+	return n
+}
