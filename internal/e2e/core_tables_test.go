@@ -156,14 +156,17 @@ func TestH7ABulkRetryDoesNotStopTheSender(t *testing.T) {
 // What everybody asks all the time – is it well, how much is there, what of this chat – costs the
 // same beside a long queue as beside an empty one.
 func TestH21ReadsAndStartsBesideALongQueue(t *testing.T) {
-	waiting, bound := 300_000, 300*time.Millisecond
+	waiting, bound := 300_000, 50*time.Millisecond
 	if long() {
 		waiting = 1_000_000
 	}
 	c := newCoreEnv(t, "NOTIFIER_RATE_BOT=28")
-	c.end(c.serve())
-	seedWaiting(t, c.database(), waiting, "CAST(1000000 + n % 60000 AS TEXT)")
 	v := c.serve("--paused")
+	c.say(v, 900, "the only one")
+	c.end(v)
+	alone := c.firstCall()
+	seedWaiting(t, c.database(), waiting, "CAST(1000000 + n % 60000 AS TEXT)")
+	v = c.serve("--paused")
 	c.wait(5*time.Minute, "all rows were taken in", func() bool { return c.counted(v, "pending") == waiting })
 	for name, path := range map[string]string{
 		"/readyz": "/readyz", "a scrape": "/metrics", "what waits": "/messages?state=pending&limit=50",
@@ -177,22 +180,33 @@ func TestH21ReadsAndStartsBesideALongQueue(t *testing.T) {
 		}
 	}
 	c.end(v)
-	c.must("resume")
-	began := time.Now()
-	c.serve()
-	c.wait(time.Minute, "a message went out", func() bool { return len(c.sends(0)) > 0 })
-	took := time.Since(began)
-	t.Logf("a start beside %d waiting rows took %v until the first call", waiting, took)
-	if took > 10*bound {
-		t.Errorf("a start beside %d waiting rows took %v until the first call", waiting, took)
+	took := c.firstCall()
+	t.Logf("from the start to the first call: %v beside one waiting row, %v beside %d", alone, took, waiting)
+	if took > alone+10*bound {
+		t.Errorf("from the start to the first call: %v beside one waiting row, %v beside %d", alone, took, waiting)
 	}
 }
 
-// quickest is how long the fastest of some requests took, so that a busy machine is not blamed on us.
+// firstCall ends the pause, and says how long a start takes until a message goes out. It stops the
+// service again.
+func (c *coreEnv) firstCall() time.Duration {
+	c.t.Helper()
+	c.must("resume")
+	before := len(c.sends(0))
+	began := time.Now()
+	v := c.serve()
+	c.wait(time.Minute, "a message went out", func() bool { return len(c.sends(0)) > before })
+	took := time.Since(began)
+	c.end(v)
+	return took
+}
+
+// quickest is how long the fastest of some requests took, so that a busy machine is not blamed on
+// us. Some answers are told again for a second; they are asked for later than that.
 func (c *coreEnv) quickest(v *service, path string) time.Duration {
 	c.t.Helper()
 	best := time.Hour
-	for range 5 {
+	for range 4 {
 		began := time.Now()
 		response, err := browser.Get(v.url + path)
 		if err != nil {
@@ -201,6 +215,9 @@ func (c *coreEnv) quickest(v *service, path string) time.Duration {
 		}
 		_ = response.Body.Close()
 		best = min(best, time.Since(began))
+		if path == "/readyz" {
+			time.Sleep(1100 * time.Millisecond) // until the answer is no longer fresh
+		}
 	}
 	return best
 }
