@@ -57,6 +57,51 @@ func TestH1OrdersBesideHalfAMillionSentRows(t *testing.T) {
 	}
 }
 
+// What a customer does, and what Telegram says of one, costs the same beside a long table too.
+func TestH1RefusalsAndStopsBesideHalfAMillionSentRows(t *testing.T) {
+	const chats, patience = 100, 3 * time.Second
+	rows := 150_000
+	if long() {
+		rows = 500_000
+	}
+	c := newCoreEnv(t)
+	c.end(c.serve())
+	seedSent(t, c.database(), rows)
+	v := c.serve()
+	in := func(state, reason string) (n int) {
+		items, _ := c.show(v, "/chats?limit=500&state="+state)["items"].([]any)
+		for _, item := range items {
+			if chat, _ := item.(map[string]any); chat["reason"] == reason {
+				n++
+			}
+		}
+		return n
+	}
+	told := func(what string, began time.Time, so func() bool) {
+		t.Helper()
+		c.becomesOr(2*time.Minute, what, so)
+		took := time.Since(began)
+		t.Logf("beside %d sent rows it took %v until %s", rows, took, what)
+		if took > patience {
+			t.Errorf("beside %d sent rows it took %v until %s", rows, took, what)
+		}
+	}
+	c.fault(0, chats, blocked)
+	began := time.Now()
+	for chat := range int64(chats) {
+		c.say(v, 10_000_000+chat, "refused")
+	}
+	told("a hundred refusals were recorded", began, func() bool { return in("dead", "blocked") == chats })
+	began = time.Now()
+	for chat := range int64(chats) {
+		if err := c.sandbox.Write(20_000_000+chat, "/stop"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told("a hundred customers had stopped", began, func() bool { return in("dead", "stopped") == chats })
+	c.end(v)
+}
+
 // After a night's outage many customers wait who never connected a chat. None of them can go, and
 // looking past them for a message that can must not keep the shop out of its database.
 func TestH6AStartInAnOutageWithManyCustomersWithoutAChat(t *testing.T) {
