@@ -24,6 +24,7 @@ func (c *coreEnv) acceptedChats(v *service, first, n int64) {
 // them means for the others – here that five refusals in a row are no five customers who left – must
 // reach those of the same commit too.
 func TestH2AnswersThatShareACommit(t *testing.T) {
+	t.Parallel()
 	t.Run("five refusals", func(t *testing.T) {
 		t.Parallel()
 		c := newCoreEnv(t)
@@ -110,6 +111,7 @@ func TestH4TheGuardAgainstMassDeathCountsFive(t *testing.T) {
 
 // Another bot has its own customers: that a chat accepted from the one before says nothing about it.
 func TestH9AnotherBotStartsAfresh(t *testing.T) {
+	t.Parallel()
 	t.Run("with who had accepted", func(t *testing.T) {
 		t.Parallel()
 		const chats = 6

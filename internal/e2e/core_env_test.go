@@ -23,7 +23,8 @@ import (
 //
 //	NOTIFIER_BINARY=/path/to/notifier go test ./internal/e2e -run 'TestH[0-9]+'
 //
-// NOTIFIER_LONG=1 takes the large tables where the short run takes smaller ones.
+// NOTIFIER_LONG=1 takes the large tables where the short run takes smaller ones. Most of the time
+// these tests wait; -parallel 8 lets more of them wait at once. Those beside large tables run alone.
 
 // coreEnv is a folder where the program runs, with a sandbox whose Date can be moved.
 type coreEnv struct {

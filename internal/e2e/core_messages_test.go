@@ -16,6 +16,7 @@ const oddID = 7_000_041
 // Whatever a writer of the table puts into one row is that row's trouble: it is refused, or ends by
 // itself and is named. Everybody else's messages go on.
 func TestH3OneUnreadableRowStopsNobody(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]string{
 		"a time beyond all calendars": "9223372036854775807, 1700000000000",
 		"a time that is a word":       "NULL, 'soon'",

@@ -44,6 +44,7 @@ func TestH10NoSecondSenderWhenTheLockFileIsRemoved(t *testing.T) {
 
 // Waiting costs nothing, also while the service ends and another chat's turn would have come.
 func TestH11EndingAndWaitingForTheDiskIsNoWork(t *testing.T) {
+	t.Parallel()
 	t.Run("while it ends", func(t *testing.T) {
 		t.Parallel()
 		c := newCoreEnv(t, "NOTIFIER_RATE_CHAT=0.5")
@@ -96,6 +97,7 @@ func TestH11EndingAndWaitingForTheDiskIsNoWork(t *testing.T) {
 
 // A schedule that never comes, or comes all the time, is a slip of the pen: the start says so.
 func TestH11SchedulesThatNeverComeAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"NOTIFIER_DISPATCH_SCHEDULE", "NOTIFIER_PURGE_SCHEDULE"} {
 		for _, line := range []string{"0 0 31 2 *", "@every 0s", "@every -1h"} {
 			t.Run(name+" "+line, func(t *testing.T) {

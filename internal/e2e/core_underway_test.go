@@ -12,6 +12,7 @@ import (
 // A customer or a group that gets another chat while a call is under way still reads what comes
 // first at first, and never two calls at once.
 func TestH8OrderHoldsAcrossALinkAndAMove(t *testing.T) {
+	t.Parallel()
 	fails := sandbox.Respond{Status: 500, Delay: 3 * time.Second}
 	t.Run("link", func(t *testing.T) {
 		t.Parallel()
