@@ -121,7 +121,7 @@ func TestH11SchedulesThatNeverComeAreRefused(t *testing.T) {
 				case <-ctx.Done():
 					used := c.cpu(&service{process: command})
 					_ = command.Process.Kill()
-					<-ended
+					_ = <-ended
 					t.Errorf("it was taken; in 8 s it used %v of processor time and logged %d lines", used, strings.Count(told.String(), "\n"))
 				}
 			})

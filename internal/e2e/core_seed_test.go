@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 )
@@ -16,82 +14,28 @@ func seedSent(t *testing.T, path string, n int) {
 	seedEnded(t, path, n, "sent", nil)
 }
 
-// seedEnded is seedSent for any state in which a message has ended, with its reason.
-//
-// Only the program itself ends messages, so a schema may refuse such rows from others by a trigger.
-// The triggers are taken away for the time of the insert, in its transaction, and put back.
+// seedEnded is seedSent for any state in which a message has ended, with its reason. The rows are what
+// the program itself leaves behind, in version 2 and in version 3 of the schema.
 func seedEnded(t *testing.T, path string, n int, state string, reason any) {
 	t.Helper()
 	seed(t, path, func(tx *sql.Tx, version int) error {
-		if version < 3 {
-			return insertEnded(tx, n, state, reason)
+		// Version 3 says where a message went in a column that it must have once it has ended, what
+		// its age counts from, and keeps a table of counts.
+		went, values := "sent_to", "CAST(n AS TEXT)"
+		if version >= 3 {
+			went, values = "address, age_from", "CAST(n AS TEXT), ?4"
 		}
-		return withoutTriggers(tx, func() error {
-			// Version 3: what the program would have filled in as well (address, hold, ready_at) has
-			// defaults, and stands for nothing once a message has ended.
-			if err := insertEnded(tx, n, state, reason); err != nil {
-				return err
-			}
-			return countEnded(tx, n, state, reason)
-		})
+		_, err := tx.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?1)
+			INSERT INTO outbox (recipient, type, payload, created_at, state, reason, ended_at, `+went+`)
+			SELECT CAST(n AS TEXT), 'Text', json_object('text', printf('seeded %d %.*c', n, 300, 'x')),
+				?4, ?2, ?3, ?4 + 1000, `+values+` FROM i`, n, state, reason, time.Now().Add(-time.Hour).UnixMilli())
+		if err != nil || version < 3 {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO notifier_counts (channel, kind, state, reason, n) VALUES ('telegram', 'message', ?, coalesce(?, ''), ?)
+			ON CONFLICT (channel, kind, state, reason) DO UPDATE SET n = n + excluded.n`, state, reason, n)
+		return err
 	})
-}
-
-func insertEnded(tx *sql.Tx, n int, state string, reason any) error {
-	_, err := tx.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?1)
-		INSERT INTO outbox (recipient, type, payload, created_at, state, reason, ended_at, sent_to)
-		SELECT CAST(n AS TEXT), 'Text', json_object('text', printf('seeded %d %.*c', n, 300, 'x')),
-			?4, ?2, ?3, ?4 + 1000, CAST(n AS TEXT) FROM i`, n, state, reason, hourAgo())
-	return err
-}
-
-// countEnded keeps the table of counts of version 3 true, if this version has one.
-func countEnded(tx *sql.Tx, n int, state string, reason any) error {
-	var name string
-	err := tx.QueryRow(`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'notifier_counts'`).Scan(&name)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	// TODO(version 3): adapt to the columns of notifier_counts when that schema has settled.
-	_, err = tx.Exec(`INSERT INTO notifier_counts (channel, state, reason, n) VALUES ('telegram', ?, coalesce(?, ''), ?)
-		ON CONFLICT DO UPDATE SET n = n + excluded.n`, state, reason, n)
-	return err
-}
-
-// withoutTriggers runs fn in a transaction whose outbox has no triggers, and puts them back.
-func withoutTriggers(tx *sql.Tx, fn func() error) error {
-	rows, err := tx.Query(`SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'outbox'`)
-	if err != nil {
-		return err
-	}
-	made := map[string]string{}
-	for rows.Next() {
-		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			return err
-		}
-		made[name] = text
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for name := range made {
-		if _, err := tx.Exec(`DROP TRIGGER "` + strings.ReplaceAll(name, `"`, `""`) + `"`); err != nil {
-			return err
-		}
-	}
-	if err := fn(); err != nil {
-		return err
-	}
-	for _, text := range made {
-		if _, err := tx.Exec(text); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // seedWaiting puts n messages that wait into the database, as any program may. recipient is an
@@ -133,5 +77,3 @@ func seed(t *testing.T, path string, fn func(tx *sql.Tx, version int) error) {
 		t.Fatal(err)
 	}
 }
-
-func hourAgo() int64 { return time.Now().Add(-time.Hour).UnixMilli() }
