@@ -121,8 +121,8 @@ func TestH11SchedulesThatNeverComeAreRefused(t *testing.T) {
 				case <-ctx.Done():
 					used := c.cpu(&service{process: command})
 					_ = command.Process.Kill()
-					_ = <-ended
-					t.Errorf("it was taken; in 8 s it used %v of processor time and logged %d lines", used, strings.Count(told.String(), "\n"))
+					err := <-ended
+					t.Errorf("it was taken, and ended by force alone (%v); in 8 s it used %v of processor time and logged %d lines", err, used, strings.Count(told.String(), "\n"))
 				}
 			})
 		}
