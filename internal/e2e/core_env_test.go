@@ -233,6 +233,15 @@ func (c *coreEnv) open() *sql.DB {
 	return db
 }
 
+// count runs a query that counts.
+func (c *coreEnv) count(db *sql.DB, query string) (n int) {
+	c.t.Helper()
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		c.t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
 // cpu is how much processor time a running process has used.
 func (c *coreEnv) cpu(v *service) time.Duration {
 	c.t.Helper()

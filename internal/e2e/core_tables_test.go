@@ -203,6 +203,6 @@ func TestH7ABulkRetryDoesNotStopTheSender(t *testing.T) {
 	}
 	if want := fmt.Sprint(200, float64(dead), error(nil)); got != want {
 		t.Errorf("the retry was answered with %s, want %s; %d are still dead", got, want,
-			c.site.number(c.open(), `SELECT count(*) FROM outbox WHERE state = 'dead'`))
+			c.count(c.open(), `SELECT count(*) FROM outbox WHERE state = 'dead'`))
 	}
 }

@@ -122,7 +122,7 @@ func (c *coreEnv) columnsWith(text string) (found []string) {
 	}
 	for _, column := range columns {
 		query := fmt.Sprintf(`SELECT count(*) FROM %q WHERE %q LIKE '%%%s%%'`, column[0], column[1], text)
-		if c.site.number(db, query) > 0 {
+		if c.count(db, query) > 0 {
 			found = append(found, column[0]+"."+column[1])
 		}
 	}
