@@ -28,7 +28,7 @@ import (
 
 // coreEnv is a folder where the program runs, with a sandbox whose Date can be moved.
 type coreEnv struct {
-	*site
+	*programEnv
 	date  atomic.Int64 // how far the sandbox's Date is ahead, in nanoseconds
 	clock string       // the file that moves the program's wall clock; empty: it cannot be moved
 }
@@ -36,7 +36,7 @@ type coreEnv struct {
 // newCoreEnv has no limits, in the sandbox and in the program, but those that settings name.
 func newCoreEnv(t *testing.T, settings ...string) *coreEnv {
 	t.Helper()
-	c := &coreEnv{site: newSite(t)}
+	c := &coreEnv{programEnv: newProgramEnv(t)}
 	if path := os.Getenv("NOTIFIER_BINARY"); path != "" {
 		c.program = path
 	}
