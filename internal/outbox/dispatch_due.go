@@ -97,30 +97,25 @@ func (r *round) nextAge(tx database.Tx) error {
 	return nil
 }
 
-// joinLine lets planned messages join the line of their recipients when their time has come.
-func (o *Outbox) joinLine(tx database.Tx, now, wall time.Time, limit int) (int, error) {
-	type planned struct {
-		id   int64
-		line string
-	}
-	var list []planned
-	err := each(tx, func(row database.Row) error {
-		var p planned
-		err := row.Scan(&p.id, &p.line)
-		list = append(list, p)
-		return err
-	}, `SELECT id, address FROM outbox INDEXED BY outbox_planned WHERE channel = ? AND state = 'pending'
-		AND address IS NOT NULL AND hold = 1 AND ready_at <= ? ORDER BY ready_at LIMIT ?`, o.channel, wall.UnixMilli(), limit)
+// joinLine lets the next slice of planned messages join the line of their recipients when their time
+// has come. It returns how many that were, and whether there are more.
+func (o *Outbox) joinLine(tx database.Tx, now, wall time.Time) (int, bool, error) {
+	list, err := o.messagesBy(tx, `INDEXED BY outbox_planned WHERE channel = ? AND state = 'pending'
+		AND address IS NOT NULL AND hold = 1 AND ready_at <= ? ORDER BY ready_at`, o.channel, wall.UnixMilli())
 	if err != nil {
-		return 0, fmt.Errorf("look for planned messages: %w", err)
+		return 0, false, fmt.Errorf("look for planned messages: %w", err)
 	}
-	for _, p := range list {
-		if _, err := tx.Exec(`UPDATE outbox SET hold = 0, ready_at = ? WHERE id = ?`, now.UnixMilli(), p.id); err != nil {
-			return 0, fmt.Errorf("let message %d join the line: %w", p.id, err)
+	s := newSlice()
+	for i, m := range list {
+		if !s.more() {
+			return i, true, nil
 		}
-		o.touch(tx, p.line)
+		if _, err := tx.Exec(`UPDATE outbox SET hold = 0, ready_at = ? WHERE id = ?`, now.UnixMilli(), m.ID); err != nil {
+			return 0, false, fmt.Errorf("let message %d join the line: %w", m.ID, err)
+		}
+		o.touch(tx, m.line)
 	}
-	return len(list), nil
+	return len(list), len(list) == mostRows, nil
 }
 
 // Conditions of the two indexes of the age limit.
@@ -129,31 +124,30 @@ const (
 	agesBy    = `state = 'pending' AND address IS NOT NULL AND expires_at IS NULL`
 )
 
-// expire ends messages whose age limit has passed, whatever else holds them up: a gate, an outage,
-// a missing link.
-func (o *Outbox) expire(tx database.Tx, now, wall time.Time, ps pauses, limit int) (int, error) {
+// expire ends the next slice of messages whose age limit has passed, whatever else holds them up: a
+// gate, an outage, a missing link. It returns how many that were, and whether there are more.
+func (o *Outbox) expire(tx database.Tx, now, wall time.Time, ps pauses) (int, bool, error) {
 	list, err := o.messagesBy(tx, `INDEXED BY outbox_expires WHERE channel = ? AND `+expiresBy+`
 		AND expires_at <= ? ORDER BY expires_at`, o.channel, wall.UnixMilli())
 	if err != nil {
-		return 0, fmt.Errorf("look for what has expired: %w", err)
+		return 0, false, fmt.Errorf("look for what has expired: %w", err)
 	}
 	for hold := holdNone; hold <= holdNoChat; hold++ {
 		old, err := o.messagesBy(tx, `INDEXED BY outbox_age WHERE channel = ? AND hold = ? AND `+agesBy+`
 			AND age_from <= ? ORDER BY age_from`, o.channel, hold, ps.before(o.policy.ttl(hold), wall).UnixMilli())
 		if err != nil {
-			return 0, fmt.Errorf("look for what is too old: %w", err)
+			return 0, false, fmt.Errorf("look for what is too old: %w", err)
 		}
 		list = append(list, old...)
 	}
-	list = list[:min(len(list), limit)]
 	s := newSlice()
 	for i, m := range list {
 		if !s.more() {
-			return max(i, limit), nil // there is more
+			return i, true, nil
 		}
 		if err := o.finish(tx, m, ending{StateDead, ReasonExpired, "", now}); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
-	return len(list), nil
+	return len(list), len(list) >= mostRows, nil
 }

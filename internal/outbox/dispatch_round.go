@@ -155,25 +155,24 @@ func (r *round) run(tx database.Tx) error {
 // keepUp does what has nothing to do with calls.
 func (r *round) keepUp(tx database.Tx) error {
 	box := r.d.box
-	taken, err := box.takeIn(tx, r.now, mostRows)
+	taken, moreNew, err := box.takeIn(tx, r.now)
 	if err != nil {
 		return err
 	}
 	if r.task, err = box.runTask(tx, r.now, r.d.lastTask); err != nil {
 		return err
 	}
-	joined, err := box.joinLine(tx, r.now, r.wall, mostRows)
+	joined, morePlanned, err := box.joinLine(tx, r.now, r.wall)
 	if err != nil {
 		return err
 	}
-	expired := 0
+	moreOld := false
 	if r.d.clock.Trusted() {
-		if expired, err = box.expire(tx, r.now, r.wall, r.pauses, mostRows); err != nil {
+		if r.ended, moreOld, err = box.expire(tx, r.now, r.wall, r.pauses); err != nil {
 			return err
 		}
 	}
-	r.ended += expired
 	r.wrote = taken+joined > 0 || r.task != 0
-	r.again = taken == mostRows || r.task != 0 || r.d.lastTask != 0 || joined == mostRows || expired == mostRows
+	r.again = moreNew || morePlanned || moreOld || r.task != 0 || r.d.lastTask != 0
 	return nil
 }

@@ -93,10 +93,10 @@ func (o *Outbox) joined(tx database.Tx, m Message, r Recipient) {
 	}
 }
 
-// takeIn takes in rows that other programs have inserted, limit of them at most, and returns how
-// many there were: each gets its address, its place there, and its end if it cannot be read or its
-// recipient is dead.
-func (o *Outbox) takeIn(tx database.Tx, now time.Time, limit int) (int, error) {
+// takeIn takes in the next slice of the rows that other programs have inserted, and returns how many
+// that were and whether there are more: each gets its address, its place there, and its end if it
+// cannot be read or its recipient is dead.
+func (o *Outbox) takeIn(tx database.Tx, now time.Time) (int, bool, error) {
 	var ids []int64
 	err := each(tx, func(row database.Row) error {
 		var id int64
@@ -104,16 +104,20 @@ func (o *Outbox) takeIn(tx database.Tx, now time.Time, limit int) (int, error) {
 		ids = append(ids, id)
 		return err
 	}, `SELECT id FROM outbox INDEXED BY outbox_arrivals WHERE channel = ? AND address IS NULL ORDER BY id LIMIT ?`,
-		o.channel, limit)
+		o.channel, mostRows)
 	if err != nil {
-		return 0, fmt.Errorf("look for new rows: %w", err)
+		return 0, false, fmt.Errorf("look for new rows: %w", err)
 	}
-	for _, id := range ids {
+	s := newSlice()
+	for i, id := range ids {
+		if !s.more() {
+			return i, true, nil
+		}
 		if err := o.takeInOne(tx, now, id); err != nil {
-			return 0, fmt.Errorf("take in message %d: %w", id, err)
+			return 0, false, fmt.Errorf("take in message %d: %w", id, err)
 		}
 	}
-	return len(ids), nil
+	return len(ids), len(ids) == mostRows, nil
 }
 
 func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
