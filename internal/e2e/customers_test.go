@@ -71,7 +71,7 @@ func TestALateRefusalDoesNotKillWhoHasJustPressedStart(t *testing.T) {
 		}()
 		s.run(2 * time.Minute)
 		s.wantChat(801, outbox.RecipientOpen, "")
-		s.wantLines(801, helloAnna, "Order A-1 is placed", "Order A-2 is placed", helloAnna)
+		s.wantLines(801, helloAnna, "Order A-1 is placed", helloAnna, "Order A-2 is placed")
 	})
 }
 

@@ -61,7 +61,7 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 		}, "sender", "notifier resume"},
 		{"nobody who sends", func(w *doctorEnv) {
 			w.sh("notifier message send --chat 501 --text hello", true)
-			w.sql("UPDATE outbox SET created_at = created_at - 600000")
+			w.sql("UPDATE outbox SET ready_at = ready_at - 600000", "UPDATE notifier_recipients SET turn_at = turn_at - 600000")
 		}, "sender", "notifier dispatch --until-empty"},
 		{"a guard that still holds", func(w *doctorEnv) {
 			w.sh("notifier dispatch", true)
