@@ -16,7 +16,7 @@ type Tx interface {
 	// Attach returns what belongs to key in this transaction; the first call makes it. Its Finish
 	// runs after the function given to Write has succeeded and before the commit. Reads have no
 	// end to finish: there it panics.
-	Attach(key any, make func() Finisher) Finisher
+	Attach(key any, begin func() Finisher) Finisher
 }
 
 // Finisher is what a Tx keeps for the packages that write in it, until its end.
@@ -126,22 +126,24 @@ type writeTx struct {
 }
 
 // Attach implements Tx.
-func (t *writeTx) Attach(key any, make func() Finisher) Finisher {
+func (t *writeTx) Attach(key any, begin func() Finisher) Finisher {
 	if f, ok := t.attached[key]; ok {
 		return f
 	}
 	if t.attached == nil {
 		t.attached = map[any]Finisher{}
 	}
-	f := make()
+	f := begin()
 	t.attached[key] = f
 	t.order = append(t.order, f)
 	return f
 }
 
 func (t *writeTx) finish() error {
-	for i := 0; i < len(t.order); i++ { // one may attach another
-		if err := t.order[i].Finish(t); err != nil {
+	for len(t.order) > 0 { // one may attach another
+		f := t.order[0]
+		t.order = t.order[1:]
+		if err := f.Finish(t); err != nil {
 			return err
 		}
 	}

@@ -77,7 +77,7 @@ func (e *examination) run(ctx context.Context) {
 	e.checkDisk()
 	sound := e.checkDatabaseFile()
 	if sound && e.openDatabase(ctx) {
-		defer e.db.Close() //nolint:errcheck // it was only read
+		defer e.db.Close()                        //nolint:errcheck // it was only read
 		if sound = e.checkIntegrity(ctx); sound { // what a damaged one says of the rest means nothing
 			sound = e.checkIdentity(ctx)
 			e.checkConditions(ctx)

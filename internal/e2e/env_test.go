@@ -163,7 +163,9 @@ func (c *env) run(d time.Duration) {
 		}()
 		defer func() { cancel(); <-polled }()
 	}
-	c.sender.Run(ctx, every(max(time.Second, d/2000)), nil)
+	if err := c.sender.Run(ctx, every(max(time.Second, d/2000)), nil); err != nil {
+		c.t.Error(err)
+	}
 }
 
 type every time.Duration

@@ -205,7 +205,9 @@ func TestOB12TheWakeUpIsNeverLost(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			c.sender.Run(ctx, every(time.Minute), nil)
+			if err := c.sender.Run(ctx, every(time.Minute), nil); err != nil {
+				t.Error(err)
+			}
 		}()
 		placed := map[string]time.Time{}
 		for i := range 500 {

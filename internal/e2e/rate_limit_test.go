@@ -50,7 +50,9 @@ func TestRL2AFloodedChatDoesNotStopTheOthers(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			c.sender.Run(ctx, every(time.Second), nil)
+			if err := c.sender.Run(ctx, every(time.Second), nil); err != nil {
+				t.Error(err)
+			}
 		}()
 		time.Sleep(10 * time.Second)
 		asked := time.Now()

@@ -143,6 +143,7 @@ func (o *Outbox) due(tx database.Tx, now time.Time) (int, error) {
 func (d *Dispatcher) pass(ctx context.Context) error {
 	changes, stop := d.db.Watch()
 	defer stop()
+	var lost error // the right to send: then only what is under way is finished
 	for first := true; ; first = false {
 		if !d.loaded {
 			if err := d.load(ctx); err != nil {
@@ -153,16 +154,20 @@ func (d *Dispatcher) pass(ctx context.Context) error {
 		d.takeResults()
 		d.save(d.clock.Now())
 		var o outcomeOfRound
-		var err error
-		if len(d.unsaved) == 0 && ctx.Err() == nil { // first what is known must be on disk
+		err := lost
+		if len(d.unsaved) == 0 && ctx.Err() == nil && lost == nil { // first what is known must be on disk
 			if first && d.nothingNew(ctx) {
 				return d.machine.may(d.clock.Now(), true).held
 			}
 			o, err = d.round(ctx)
 		}
+		if errors.Is(err, ErrReplaced) {
+			lost = err
+		}
 		underWay := len(d.calls)+d.probes+len(d.unsaved) > 0
 		if err != nil || !o.again {
 			if !underWay && (err != nil || o.over || ctx.Err() != nil) {
+				d.loaded = d.loaded && lost == nil // whoever sends again begins anew
 				return errors.Join(err, ctx.Err())
 			}
 			d.await(ctx, d.wakeAt(ctx, o, err), changes)

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"notifier/internal/database"
@@ -65,6 +66,9 @@ func (d *Dispatcher) round(ctx context.Context) (outcomeOfRound, error) {
 		}
 		return r.run(tx)
 	})
+	if errors.Is(err, ErrReplaced) {
+		return outcomeOfRound{}, d.replaced(err)
+	}
 	if err != nil {
 		d.changed.Store(true)
 		return outcomeOfRound{}, err
@@ -122,14 +126,14 @@ func (r *round) run(tx database.Tx) error {
 		return err
 	}
 	if s.holder != d.holder {
-		return d.replaced(ErrReplaced)
+		return ErrReplaced
 	}
 	r.machine, _ = r.machine.step(storedEvent{s, d.config.Identity}, r.now)
-	if r.machine.identity != nil {
+	switch {
+	case r.machine.othersBot():
 		r.held = r.machine.identity
 		return nil
-	}
-	if d.machine.identity != nil {
+	case d.machine.othersBot():
 		r.reload = true
 		return nil
 	}

@@ -115,6 +115,9 @@ func (m channelMachine) step(e channelEvent, now time.Time) (channelMachine, rul
 	return m, r
 }
 
+// othersBot says whether the database belongs to another identity.
+func (m channelMachine) othersBot() bool { return m.identity != nil }
+
 // permit says what may start now.
 type permit struct {
 	calls   int       // how many calls of messages: 0, 1 or any number

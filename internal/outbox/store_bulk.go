@@ -64,7 +64,7 @@ func (o *Outbox) all(ctx context.Context, db *database.DB, now time.Time, b Bulk
 		return t.changed, err
 	}
 	_, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-		over := false
+		var over bool
 		t, over, err = o.bulkStep(tx, now, t)
 		if over || err != nil {
 			return 0, err

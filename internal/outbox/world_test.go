@@ -137,7 +137,9 @@ func (w *world) pass() (Report, error) { return w.d.Dispatch(context.Background(
 func (w *world) runFor(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	w.d.Run(ctx, every(max(time.Second, d/2000)), nil)
+	if err := w.d.Run(ctx, every(max(time.Second, d/2000)), nil); err != nil {
+		w.t.Error(err)
+	}
 }
 
 func (w *world) wantState(id int64, s State, reason string) {
