@@ -34,7 +34,8 @@ var ErrBusy = errors.New("the database is locked by another process")
 type DB struct {
 	path     string // absolute, symbolic links resolved
 	writer   *connection
-	turn     chan struct{}    // holds one token: whose turn it is to use writer
+	turn     chan struct{} // holds one token: whose turn it is to use writer
+	writes   writes
 	readers  chan *connection // those that are free
 	fairness fairness
 	full     atomic.Pointer[fullness] // nil: it never was

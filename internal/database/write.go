@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 )
 
 // Tx is what a function given to Write or Read may do. It is good only until that function
@@ -36,54 +35,6 @@ type Rows interface {
 // Row is the result of a QueryRow. Its error without a row is sql.ErrNoRows.
 type Row interface {
 	Scan(dest ...any) error
-}
-
-// Write runs fn in a transaction that can write, and commits it. When fn fails, nothing of it
-// remains and its error is returned as it is. When Write returns nil, the commit is on disk.
-//
-// Writes run one after another. ctx ends only the waiting for one's turn: once fn runs, it and
-// its commit are carried through. fn must not keep its Tx, must not call Write, and may run
-// inside a savepoint of a larger transaction.
-func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
-	if err := db.take(ctx); err != nil {
-		return err
-	}
-	defer db.release()
-	began := time.Now()
-	if err := db.writer.exec("BEGIN IMMEDIATE"); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	err := db.run(fn)
-	db.fairness.held(began, time.Now())
-	db.noteFull(err)
-	return err
-}
-
-// run is the part of a Write between BEGIN and its end. A panic of fn rolls back and goes on.
-func (db *DB) run(fn func(Tx) error) error {
-	done := false
-	defer func() {
-		if !done {
-			// After some errors, such as a full disk, SQLite has rolled back itself; then this
-			// fails, and there is nothing left to undo.
-			_ = db.writer.exec("ROLLBACK")
-		}
-	}()
-	if err := db.noticeForeign(); err != nil {
-		return err
-	}
-	tx := &writeTx{c: db.writer}
-	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := tx.finish(); err != nil {
-		return err
-	}
-	if err := db.writer.exec("COMMIT"); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	done = true
-	return nil
 }
 
 func (db *DB) take(ctx context.Context) error {

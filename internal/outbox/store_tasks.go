@@ -58,7 +58,7 @@ func scanTask(row database.Row) (task, error) {
 const (
 	firstRows = 20
 	mostRows  = 200
-	sliceTime = 2 * time.Millisecond
+	sliceTime = 4 * time.Millisecond
 )
 
 // slice bounds one slice by rows and by time.
