@@ -131,6 +131,9 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
 			state = ?, reason = ?, ended_at = ? WHERE id = ?`,
 		m.line, m.hold, m.rank, m.readyAt.UnixMilli(), m.ageFrom.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), id)
+	if database.Refused(err) { // by a value that can be read and is out of its bounds
+		return o.rejectUnreadable(tx, now, id, err)
+	}
 	if err != nil {
 		return err
 	}
