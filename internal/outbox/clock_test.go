@@ -1,0 +1,62 @@
+package outbox
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// withClock lets the processes of a test read a wall clock that can be set.
+func (w *world) withClock() *atomic.Int64 {
+	var offset atomic.Int64
+	w.config.Wall = func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+	w.restart()
+	return &offset
+}
+
+// A message that the channel may have is asked for a sign of life, not over and over: the process
+// that stored its doubt had a clock that was ahead.
+func TestADoubtFromTheFutureWaitsForOneSignOfLife(t *testing.T) {
+	inWorld(t, func(w *world) {
+		offset := w.withClock()
+		w.channel.send = func(_, _ string, nth int) Answer {
+			return when(nth == 1, Answer{Verdict: Uncertain, Detail: "timeout"})
+		}
+		w.channel.touch = func(string) Answer { return Answer{Verdict: NotSent} }
+		offset.Store(int64(24 * time.Hour))
+		w.restart()
+		id := w.put("1", "x")
+		w.runFor(time.Second)
+		w.channel.touch = nil
+		offset.Store(0)
+		w.restart()
+		probes := w.channel.probes
+		w.runFor(time.Minute)
+		w.wantState(id, Sent, "")
+		if n := w.channel.probes - probes; n > 2 {
+			t.Errorf("%d questions for a sign of life", n)
+		}
+	})
+}
+
+// The first question of a process, who we are, is not lost behind the questions of an outage.
+func TestTheFirstQuestionIsAskedUntilItIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		nobody := Answer{Verdict: NotSent, Detail: "refused"}
+		w.channel.send = func(string, string, int) Answer { return nobody }
+		w.channel.touch = func(string) Answer { return nobody }
+		w.channel.identify = func() Answer { return nobody }
+		for i := range 3 {
+			w.put(fmt.Sprint(i+1), "x")
+		}
+		w.runFor(10 * time.Minute)
+		w.restart()
+		w.runFor(10 * time.Minute)
+		w.channel.identify = nil
+		w.runFor(2 * time.Minute)
+		if !w.d.machine.greeting.done {
+			t.Errorf("the first question: %+v", w.d.machine.greeting)
+		}
+	})
+}
