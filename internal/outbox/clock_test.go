@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"notifier/internal/database"
 )
 
 // withClock lets the processes of a test read a wall clock that can be set.
@@ -59,4 +61,33 @@ func TestTheFirstQuestionIsAskedUntilItIsAnswered(t *testing.T) {
 			t.Errorf("the first question: %+v", w.d.machine.greeting)
 		}
 	})
+}
+
+// Messages that were stored while the wall clock was ahead go at once when it is set right, whether
+// a process ran meanwhile, or begins afterwards.
+func TestMessagesOfAClockThatWasAheadDoNotWaitForIt(t *testing.T) {
+	for _, running := range []bool{true, false} {
+		t.Run(fmt.Sprint("running ", running), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				offset := w.withClock()
+				if running {
+					w.runFor(time.Second)
+				}
+				w.write(func(tx database.Tx) error { return w.box.Pause(tx, time.Now()) })
+				offset.Store(int64(30 * 24 * time.Hour))
+				var m Message
+				w.write(func(tx database.Tx) (err error) {
+					m, err = w.box.Enqueue(tx, w.config.Wall(), NewMessage{Recipient: "1", Type: "Text", Payload: map[string]string{"text": "x"}})
+					return err
+				})
+				if running {
+					w.runFor(time.Second)
+				}
+				offset.Store(0)
+				w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now(), "", 0) })
+				w.runFor(time.Minute)
+				w.wantState(m.ID, Sent, "")
+			})
+		})
+	}
 }

@@ -49,10 +49,9 @@ func (d *Dispatcher) round(ctx context.Context) (outcomeOfRound, error) {
 			return outcomeOfRound{}, d.replaced(err)
 		}
 	}
-	if d.clock.Stepped() {
-		d.log.Warn("the clock was set")
+	if err := d.followClock(ctx); err != nil {
+		return outcomeOfRound{}, err
 	}
-	d.tellClock()
 	now := d.clock.Now()
 	r := &round{}
 	if d.changed.Swap(false) {
