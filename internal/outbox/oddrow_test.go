@@ -13,16 +13,7 @@ func TestARowOutOfItsBoundsEndsAlone(t *testing.T) {
 		t.Run(odd, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				id := w.insertForeign("1")
-				raw, err := sql.Open("sqlite", "file:"+w.path+"?_pragma=ignore_check_constraints(1)")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := raw.Exec(`UPDATE outbox SET `+odd+` WHERE id = ?`, id); err != nil {
-					t.Fatal(err)
-				}
-				if err := raw.Close(); err != nil {
-					t.Fatal(err)
-				}
+				w.oddly(`UPDATE outbox SET `+odd+` WHERE id = ?`, id)
 				other := w.put("2", "x")
 				w.runFor(time.Minute)
 				w.wantState(other, Sent, "")
@@ -31,5 +22,33 @@ func TestARowOutOfItsBoundsEndsAlone(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Nor does a row that claims to be under way keep its chat from the others.
+func TestARowThatClaimsToBeUnderWayIsTakenInAsNew(t *testing.T) {
+	for _, claim := range []string{"state = 'sending'", "state = 'sent', ended_at = 1", "state = 'dead', reason = 'expired', ended_at = 1"} {
+		inWorld(t, func(w *world) {
+			w.runFor(time.Second)
+			id := w.insertForeign("1")
+			w.oddly(`UPDATE outbox SET `+claim+` WHERE id = ?`, id)
+			next := w.put("1", "x")
+			w.runFor(time.Minute)
+			w.wantState(id, Sent, "")
+			w.wantState(next, Sent, "")
+		})
+	}
+}
+
+// oddly does what a program can that has switched the CHECKs off.
+func (w *world) oddly(statement string, args ...any) {
+	w.t.Helper()
+	raw, err := sql.Open("sqlite", "file:"+w.path+"?_pragma=ignore_check_constraints(1)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer raw.Close() //nolint:errcheck // a test
+	if _, err := raw.Exec(statement, args...); err != nil {
+		w.t.Fatal(err)
 	}
 }

@@ -126,6 +126,7 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 		return err
 	}
 	m.rank = max(m.rank, rankMessage) // a reply is ours alone
+	m.State, m.Reason, m.EndedAt = Pending, "", time.Time{} // whatever it claims: nobody has sent it
 	m.place(r, now.UTC().Truncate(time.Millisecond))
 	_, err = tx.Exec(`UPDATE outbox SET address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
