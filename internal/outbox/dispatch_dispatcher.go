@@ -189,10 +189,10 @@ func (d *Dispatcher) wakeAt(ctx context.Context, o outcomeOfRound, err error) ti
 	if ctx.Err() != nil || len(d.unsaved) > 0 {
 		return at
 	}
-	if err != nil {
+	if err != nil && !Held(err) {
 		return earlier(at, d.clock.Now().Add(patience(err)))
 	}
-	return earlier(at, o.next)
+	return earlier(at, o.next) // of what holds up the whole channel the round knows when it is over
 }
 
 // nobody is the Observer of a dispatcher that has none.
