@@ -156,7 +156,8 @@ func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause
 		return fmt.Errorf("reject message %d: %w", id, err)
 	}
 	_, err = tx.Exec(`UPDATE outbox SET state = 'dead', reason = 'rejected', detail = ?, ended_at = ?,
-			address = coalesce(CAST(address AS TEXT), CAST(recipient AS TEXT)), hold = 0, rank = 1,
+			address = CASE WHEN length(CAST(coalesce(address, recipient) AS TEXT)) BETWEEN 1 AND 209
+				THEN CAST(coalesce(address, recipient) AS TEXT) ELSE 'unreadable' END, hold = 0, rank = 1,
 			not_before = NULL, expires_at = NULL, created_at = ?, ready_at = 0, ready_wait = 0, age_from = 0,
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
 			on_uncertain = NULL WHERE id = ?`,
