@@ -205,8 +205,9 @@ func (d *Dispatcher) closeOpen(tx database.Tx, now time.Time) error {
 			return err
 		}
 	}
-	// A row that says it is being sent without an attempt was written by somebody else.
-	list, err := d.box.messagesBy(tx, `WHERE channel = ? AND state = 'sending' ORDER BY id`, d.box.channel)
+	// A row that says it is being sent without an attempt was written by somebody else. One without an
+	// address has not been taken in, and will be as new.
+	list, err := d.box.messagesBy(tx, `WHERE channel = ? AND state = 'sending' AND address IS NOT NULL ORDER BY id`, d.box.channel)
 	if err != nil {
 		return err
 	}

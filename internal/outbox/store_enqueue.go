@@ -143,6 +143,13 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	return nil
 }
 
+// unreadable takes the place of a recipient that no CHECK takes, so that a retry finds nobody rather
+// than failing.
+const (
+	unreadable  = AliasPrefix + "unreadable"
+	addressable = `typeof(recipient) = 'text' AND length(recipient) BETWEEN 1 AND 209 AND instr(recipient, char(0)) = 0`
+)
+
 // rejectUnreadable ends a row that cannot be read, alone: its trouble is nobody else's. CHECKs keep
 // such rows out, unless a program has switched them off.
 func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause error) error {
@@ -156,8 +163,9 @@ func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause
 		return fmt.Errorf("reject message %d: %w", id, err)
 	}
 	_, err = tx.Exec(`UPDATE outbox SET state = 'dead', reason = 'rejected', detail = ?, ended_at = ?,
-			address = CASE WHEN length(CAST(coalesce(address, recipient) AS TEXT)) BETWEEN 1 AND 209
-				THEN CAST(coalesce(address, recipient) AS TEXT) ELSE 'unreadable' END, hold = 0, rank = 1,
+			recipient = CASE WHEN `+addressable+` THEN recipient ELSE '`+unreadable+`' END,
+			address = coalesce(CAST(address AS TEXT), CASE WHEN `+addressable+` THEN recipient ELSE '`+unreadable+`' END),
+			hold = 0, rank = 1,
 			not_before = NULL, expires_at = NULL, created_at = ?, ready_at = 0, ready_wait = 0, age_from = 0,
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
 			on_uncertain = NULL WHERE id = ?`,
