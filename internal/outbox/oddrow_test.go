@@ -11,7 +11,7 @@ import (
 // stop the others either.
 func TestARowOutOfItsBoundsEndsAlone(t *testing.T) {
 	for _, odd := range []string{"rank = 7", "not_before = 9223372036854775807", "created_at = -1", "not_before = 1",
-		"recipient = x'00ff'", "recipient = ''", "recipient = printf('%.*c', 300, '7')"} {
+		"recipient = x'00ff'", "recipient = ''", "expires_at = 9223372036854775807", "recipient = 'nobody'", "recipient = printf('%.*c', 300, '7')"} {
 		t.Run(odd, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				id := w.insertForeign("1")

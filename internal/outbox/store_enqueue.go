@@ -128,7 +128,10 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	m.rank = max(m.rank, rankMessage) // a reply is ours alone
 	m.State, m.Reason, m.EndedAt = Pending, "", time.Time{} // whatever it claims: nobody has sent it
 	m.place(r, now.UTC().Truncate(time.Millisecond))
-	_, err = tx.Exec(`UPDATE outbox SET address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
+	// What is set to itself lets its CHECK look at it, should a program have switched that off.
+	_, err = tx.Exec(`UPDATE outbox SET recipient = recipient, type = type, not_before = not_before, expires_at = expires_at,
+			created_at = created_at, on_uncertain = on_uncertain,
+			address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
 			state = ?, reason = ?, ended_at = ? WHERE id = ?`,
 		m.line, m.hold, m.rank, m.readyAt.UnixMilli(), m.ageFrom.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), id)
@@ -163,13 +166,15 @@ func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause
 		return fmt.Errorf("reject message %d: %w", id, err)
 	}
 	_, err = tx.Exec(`UPDATE outbox SET state = 'dead', reason = 'rejected', detail = ?, ended_at = ?,
-			recipient = CASE WHEN `+addressable+` THEN recipient ELSE '`+unreadable+`' END,
 			address = coalesce(CAST(address AS TEXT), CASE WHEN `+addressable+` THEN recipient ELSE '`+unreadable+`' END),
 			hold = 0, rank = 1,
 			not_before = NULL, expires_at = NULL, created_at = ?, ready_at = 0, ready_wait = 0, age_from = 0,
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
 			on_uncertain = NULL WHERE id = ?`,
 		shorten("the row cannot be read: "+cause.Error()), now.UnixMilli(), now.UnixMilli(), id)
+	if err == nil {
+		_, err = tx.Exec(`UPDATE outbox SET recipient = ? WHERE id = ? AND NOT (`+addressable+`)`, unreadable, id)
+	}
 	if err != nil {
 		return fmt.Errorf("reject message %d: %w", id, err)
 	}
