@@ -74,6 +74,7 @@ func TestMessagesOfAClockThatWasAheadDoNotWaitForIt(t *testing.T) {
 					w.runFor(time.Second)
 				}
 				w.write(func(tx database.Tx) error { return w.box.Pause(tx, time.Now()) })
+				first := w.put("1", "first")
 				offset.Store(int64(30 * 24 * time.Hour))
 				var m Message
 				w.write(func(tx database.Tx) (err error) {
@@ -86,6 +87,7 @@ func TestMessagesOfAClockThatWasAheadDoNotWaitForIt(t *testing.T) {
 				offset.Store(0)
 				w.write(func(tx database.Tx) error { return w.box.Resume(tx, time.Now(), "", 0) })
 				w.runFor(time.Minute)
+				w.wantState(first, Sent, "")
 				w.wantState(m.ID, Sent, "")
 			})
 		})
