@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"notifier/internal/database"
@@ -41,6 +42,10 @@ type unruly struct {
 	gates   map[string]time.Time
 	sign    time.Time // when the channel has last shown life
 	current *process
+
+	rounds atomic.Int64 // of all processes
+	called int64        // how many calls there were
+	probed int64        // and probes
 }
 
 // messageFate is what the channel knows of one message.
@@ -178,6 +183,7 @@ func (l *line) Send(ctx context.Context, address string, x Letter) Answer {
 	u.mu.Lock()
 	f := u.fate(s.id)
 	f.calls++
+	u.called++
 	chance := u.chance(s.id, f.calls)
 	u.mu.Unlock()
 	a := Answer{Verdict: Uncertain, Detail: "no answer in time"}
@@ -231,7 +237,11 @@ func (l *line) over(address string, f *messageFate, a Answer) {
 		f.maybe++
 		f.maybeAt, f.steps = now, u.h.steps
 	case Wait:
-		if until := now.Add(max(a.Wait, 5*time.Second)); until.After(u.gates[address]) {
+		wait := a.Wait
+		if wait == 0 {
+			wait = 5 * time.Second
+		}
+		if until := now.Add(wait); until.After(u.gates[address]) {
 			u.gates[address] = until
 		}
 	}
@@ -320,6 +330,7 @@ func (l *line) probe(ctx context.Context) Answer {
 	u := l.u
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.probed++
 	switch u.mode {
 	case outage:
 		return Answer{Verdict: u.bad, Detail: "outage"}

@@ -107,8 +107,9 @@ func (m *model) readMessages(tx database.Tx) error {
 			r.waits = append(r.waits, x)
 		}
 		return nil
-	}, `SELECT id, recipient, coalesce(address, ''), state, coalesce(reason, ''), hold, rank, ready_at, failures, address IS NULL,
-			blanked_at IS NOT NULL, expires_at
+	}, `SELECT id, CAST(recipient AS TEXT), coalesce(address, ''), state, coalesce(reason, ''), CAST(hold AS INTEGER), CAST(coalesce(rank, 1) AS INTEGER), CAST(ready_at AS INTEGER),
+			CAST(failures AS INTEGER), address IS NULL,
+			blanked_at IS NOT NULL, CAST(expires_at AS INTEGER)
 		FROM outbox NOT INDEXED WHERE channel = 'telegram' AND +state IN ('pending', 'sending') ORDER BY +id`)
 	if err != nil {
 		return err
@@ -215,6 +216,23 @@ func (h *history) check() {
 	h.checkWaits(m)
 	h.checkGuard(m)
 	h.checkDue(m)
+	h.checkRest()
+}
+
+// checkRest looks for a process that goes round in a circle.
+func (h *history) checkRest() {
+	u := h.channel
+	now := time.Now()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	seconds := int64(now.Sub(h.rested) / time.Second)
+	if rounds := u.rounds.Swap(0); rounds > 300+5*u.called+3*seconds {
+		h.wrong("%d rounds in %d s with %d calls", rounds, seconds, u.called)
+	}
+	if u.probed > 30+u.called+2*seconds {
+		h.wrong("%d probes in %d s", u.probed, seconds)
+	}
+	h.rested, u.called, u.probed = now, 0, 0
 }
 
 // checkWaits looks for messages that nothing will ever wake, and for failures that an outage explains.
@@ -272,13 +290,17 @@ func (h *history) checkDue(m *model) {
 	now := time.Now()
 	busy := h.broken || h.paused || h.offset.Load() != 0 || m.status != SenderRunning || m.gate > now.UnixMilli() || len(m.tasks) > 0
 	h.channel.with(func() { busy = busy || h.channel.mode != healthy })
-	if busy || h.duesince.IsZero() {
+	if busy || h.duesince.IsZero() || h.process.began.After(h.duesince) {
 		h.duesince = now
 		return
 	}
+	if now.Sub(h.duesince) < 20*time.Minute {
+		return
+	}
+	ours := now.Add(h.process.offset) // as the process counts
 	for address, r := range m.recipients {
-		if h.duesince.Before(now.Add(-20*time.Minute)) && r.turnAt >= 0 && r.turnAt < now.Add(-20*time.Minute).UnixMilli() {
-			h.wrong("the turn of %s for message %d came %v ago, and nothing is in the way", address, r.head, now.Sub(time.UnixMilli(r.turnAt)))
+		if r.turnAt >= 0 && r.turnAt < ours.Add(-20*time.Minute).UnixMilli() {
+			h.wrong("the turn of %s for message %d came %v ago, and nothing is in the way", address, r.head, ours.Sub(time.UnixMilli(r.turnAt)))
 		}
 	}
 }

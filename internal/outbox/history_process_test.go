@@ -18,6 +18,7 @@ type process struct {
 	dies   atomic.Int32  // where it is to be killed
 	steps  int           // how often the wall clock had been set when it began
 	offset time.Duration // of the wall clock, then
+	began  time.Time
 }
 
 // Points at which a process can be killed.
@@ -37,12 +38,12 @@ type deathBlow struct{}
 // begin starts a new process on the same file.
 func (h *history) begin() {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{h: h, stops: cancel, done: make(chan struct{}), killed: make(chan struct{})}
+	p := &process{h: h, began: time.Now(), stops: cancel, done: make(chan struct{}), killed: make(chan struct{})}
 	p.rhythm.Store(int64(time.Second))
 	h.process = p
 	p.d = NewDispatcher(h.db, h.box, &line{h.channel, p}, &mortalPacer{everySecond{last: map[string]time.Time{}}, p}, DispatcherConfig{
 		Identity: "1", Concurrency: 8, BatchSize: 10, SendTimeout: 30 * time.Second,
-		Observer: p, Wall: h.wall, Held: func() error { p.dieAt(atRound); return nil },
+		Observer: p, Wall: h.wall, Held: func() error { h.channel.rounds.Add(1); p.dieAt(atRound); return nil },
 	})
 	h.channel.begun(p)
 	go func() {

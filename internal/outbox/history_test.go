@@ -75,6 +75,7 @@ type history struct {
 	plain    map[string]map[int64]bool // see orderly
 	guard    int64                     // since when the guard held at the last check
 	duesince time.Time
+	rested   time.Time // when the rounds were last counted
 	mended   atomic.Int64
 }
 
@@ -91,7 +92,7 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 		h.channel = newUnruly(h)
 		h.begin()
 		defer h.close()
-		h.calmAt = 100
+		h.calmAt, h.rested = 100, time.Now()
 		for h.step = 1; h.step <= steps && !t.Failed(); h.step++ {
 			if len(h.chats) < 12 || h.step%40 == 0 {
 				h.meet()

@@ -125,7 +125,7 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	if err != nil {
 		return err
 	}
-	m.rank = max(m.rank, rankMessage) // a reply is ours alone
+	m.rank = max(m.rank, rankMessage)                       // a reply is ours alone
 	m.State, m.Reason, m.EndedAt = Pending, "", time.Time{} // whatever it claims: nobody has sent it
 	m.place(r, now.UTC().Truncate(time.Millisecond))
 	// What is set to itself lets its CHECK look at it, should a program have switched that off.
