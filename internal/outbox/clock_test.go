@@ -93,3 +93,16 @@ func TestMessagesOfAClockThatWasAheadDoNotWaitForIt(t *testing.T) {
 		})
 	}
 }
+
+// Nothing expires until the channel has told its time after the clock was set, so it is asked for it
+// though there is nothing to send.
+func TestTheChannelIsAskedForItsTimeWhenTheClockWasSet(t *testing.T) {
+	inWorld(t, func(w *world) {
+		offset := w.withClock()
+		id := w.put("customer:1", "x", func(n *NewMessage) { n.ExpiresAt = time.Now().Add(time.Hour) })
+		w.runFor(time.Minute)
+		offset.Store(int64(time.Minute))
+		w.runFor(2 * time.Hour)
+		w.wantState(id, Dead, ReasonExpired)
+	})
+}

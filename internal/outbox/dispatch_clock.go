@@ -11,7 +11,10 @@ import (
 // lookAtClock notes whether the wall clock was set since the last look, and says so.
 func (d *Dispatcher) lookAtClock() bool {
 	stepped := d.clock.Stepped()
-	d.stepped = d.stepped || stepped
+	if stepped {
+		d.stepped = true
+		d.machine, _ = d.machine.step(clockSetEvent{}, d.clock.Now())
+	}
 	return stepped
 }
 
