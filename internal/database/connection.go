@@ -136,6 +136,13 @@ func Unavailable(err error) bool {
 	return false
 }
 
+// Refused says whether a CHECK of the schema refused a row, so that the row itself is at fault and
+// not the database (https://www.sqlite.org/rescode.html#constraint_check).
+func Refused(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_CHECK
+}
+
 // explain turns the driver's "busy" into ErrBusy and leaves other errors alone.
 func explain(err error) error {
 	var e *sqlite.Error

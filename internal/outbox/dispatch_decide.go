@@ -71,8 +71,12 @@ func (r *round) signSince(tx database.Tx, m Message) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look when message %d came into doubt: %w", m.ID, err)
 	}
-	// What this process was not there to see is no sign.
-	since := latest(earlier(instant(ended), r.now), r.d.clock.anchor)
+	// What this process was not there to see is no sign. A doubt from the future was stored by an
+	// earlier process, whose clock was ahead.
+	since := r.d.clock.anchor
+	if at := instant(ended); !at.After(r.now) {
+		since = latest(since, at)
+	}
 	if r.machine.signSince(since) {
 		return true, nil
 	}

@@ -39,6 +39,7 @@ type Dispatcher struct {
 
 	loaded     bool
 	clock      Clock
+	stepped    bool // the wall clock was set, and the waits were not looked at since
 	machine    channelMachine
 	calls      map[int64]call // under way, by their attempts
 	probes     int            // under way
@@ -179,7 +180,7 @@ func (d *Dispatcher) pass(ctx context.Context) error {
 // by itself yet. It reads SQLite's counter and no table.
 func (d *Dispatcher) nothingNew(ctx context.Context) bool {
 	now := d.clock.Now()
-	if d.looked.IsZero() || d.clock.Stepped() || d.changed.Load() || len(d.calls)+d.probes > 0 ||
+	if d.looked.IsZero() || d.lookAtClock() || d.changed.Load() || len(d.calls)+d.probes > 0 ||
 		!d.next.IsZero() && !d.next.After(now) || d.report != (Report{}) {
 		return false
 	}
@@ -194,10 +195,10 @@ func (d *Dispatcher) wakeAt(ctx context.Context, o outcomeOfRound, err error) ti
 	if ctx.Err() != nil || len(d.unsaved) > 0 {
 		return at
 	}
-	if err != nil {
+	if err != nil && !Held(err) {
 		return earlier(at, d.clock.Now().Add(patience(err)))
 	}
-	return earlier(at, o.next)
+	return earlier(at, o.next) // of what holds up the whole channel the round knows when it is over
 }
 
 // nobody is the Observer of a dispatcher that has none.

@@ -212,8 +212,9 @@ func (d *Dispatcher) closeOpen(tx database.Tx, now time.Time) error {
 			return err
 		}
 	}
-	// A row that says it is being sent without an attempt was written by somebody else.
-	list, err := d.box.messagesBy(tx, `WHERE channel = ? AND state = 'sending' ORDER BY id`, d.box.channel)
+	// A row that says it is being sent without an attempt was written by somebody else. One without an
+	// address has not been taken in, and will be as new.
+	list, err := d.box.messagesBy(tx, `WHERE channel = ? AND state = 'sending' AND address IS NOT NULL ORDER BY id`, d.box.channel)
 	if err != nil {
 		return err
 	}
@@ -223,68 +224,4 @@ func (d *Dispatcher) closeOpen(tx database.Tx, now time.Time) error {
 		}
 	}
 	return nil
-}
-
-// shorten makes waits that were set by a clock ahead of ours no longer than they were then. There
-// are none unless the last attempts are from the future.
-func (d *Dispatcher) shorten(ctx context.Context, now time.Time) error {
-	var newest sql.NullInt64
-	err := d.db.Read(ctx, func(tx database.Tx) error {
-		return tx.QueryRow(`SELECT max(at) FROM (SELECT coalesce(ended_at, started_at) AS at FROM notifier_attempts
-			WHERE channel = ? ORDER BY id DESC LIMIT 50)`, d.box.channel).Scan(&newest)
-	})
-	if err != nil {
-		return fmt.Errorf("look for attempts from the future: %w", err)
-	}
-	if !instant(newest).After(now.Add(stepAtLeast)) {
-		return nil
-	}
-	d.log.Warn("the clock is behind what it was; waits are counted anew")
-	for rank := rankReply; rank <= rankBroadcast; rank++ {
-		after := ""
-		_, err := d.db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-			n, last, err := d.box.shortenSome(tx, now, rank, after, limit)
-			after = last
-			return n, err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// shortenSome does so for some recipients of a rank whose turns are in the future, after an address.
-func (o *Outbox) shortenSome(tx database.Tx, now time.Time, rank int, after string, limit int) (int, string, error) {
-	var addresses []string
-	err := each(tx, func(r database.Row) error {
-		var address string
-		err := r.Scan(&address)
-		addresses = append(addresses, address)
-		return err
-	}, `SELECT address FROM notifier_recipients WHERE channel = ? AND address > ? AND turn_at IS NOT NULL
-		AND +turn_rank = ? AND +turn_at > ? ORDER BY address LIMIT ?`, o.channel, after, rank, now.UnixMilli(), limit)
-	if err != nil {
-		return 0, after, fmt.Errorf("look for turns in the future: %w", err)
-	}
-	for _, address := range addresses {
-		after = address
-		r, err := o.Recipient(tx, address)
-		if err != nil {
-			return 0, after, err
-		}
-		r.GateUntil = onClock(r.GateUntil, r.gateWait, now)
-		r.doubtUntil = onClock(r.doubtUntil, r.doubtWait, now)
-		r.paceUntil = onClock(r.paceUntil, r.paceWait, now)
-		if err := o.save(tx, r); err != nil {
-			return 0, after, err
-		}
-		_, err = tx.Exec(`UPDATE outbox SET ready_at = ?1 + ready_wait WHERE channel = ?2 AND address = ?3
-			AND state = 'pending' AND address IS NOT NULL AND hold = 0 AND ready_at > ?1 + ready_wait`,
-			now.UnixMilli(), o.channel, address)
-		if err != nil {
-			return 0, after, fmt.Errorf("shorten the waits of %s: %w", address, err)
-		}
-	}
-	return len(addresses), after, nil
 }

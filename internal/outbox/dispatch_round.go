@@ -50,10 +50,9 @@ func (d *Dispatcher) round(ctx context.Context) (outcomeOfRound, error) {
 			return outcomeOfRound{}, d.replaced(err)
 		}
 	}
-	if d.clock.Stepped() {
-		d.log.Warn("the clock was set")
+	if err := d.followClock(ctx); err != nil {
+		return outcomeOfRound{}, err
 	}
-	d.tellClock()
 	now := d.clock.Now()
 	r := &round{}
 	if d.changed.Swap(false) {
@@ -146,10 +145,10 @@ func (r *round) run(tx database.Tx) error {
 	if err := d.box.settleAll(tx); err != nil {
 		return err
 	}
-	r.greet()
 	if err := r.grant(tx); err != nil {
 		return err
 	}
+	r.greet()
 	if err := d.box.settleAll(tx); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type signs struct {
 // They hold nothing else up.
 type methodWaits struct{ identify, touch time.Time }
 
-// greeting is the first Identify after a start: it tells the channel's clock, and whether the token
+// greeting is the first Identify after a start, and after the wall clock was set: it tells the channel's clock, and whether the token
 // is good, before there is anything to send.
 type greeting struct {
 	done, asking bool

@@ -120,6 +120,14 @@ func (e askingEvent) apply(m *channelMachine, _ time.Time) ruling {
 	return ruling{}
 }
 
+// clockSetEvent says that the wall clock was set: the channel is asked for its time anew.
+type clockSetEvent struct{}
+
+func (clockSetEvent) apply(m *channelMachine, _ time.Time) ruling {
+	m.greeting = greeting{asking: m.greeting.asking}
+	return ruling{}
+}
+
 // askedEvent is the answer to a probe. skipped: it was not made, because its method has to wait.
 type askedEvent struct {
 	probe   probe

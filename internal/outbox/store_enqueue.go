@@ -129,15 +129,20 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	if err != nil {
 		return err
 	}
-	m.rank = max(m.rank, rankMessage) // a reply is ours alone
+	m.rank = max(m.rank, rankMessage)                            // a reply is ours alone
+	m.State, m.Reason, m.EndedAt = StatePending, "", time.Time{} // whatever it claims: nobody has sent it
 	m.place(r, now.UTC().Truncate(time.Millisecond))
 	if m.Doubts > 0 && m.State == StateDead { // of a lifted database: the channel may have it
 		m.State, m.Reason = StateUncertain, ""
 	}
-	_, err = tx.Exec(`UPDATE outbox SET address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
-			remote_id = NULL, blanked_at = NULL, state = ?, reason = ?, ended_at = ? WHERE id = ?`,
+	// What is set to itself lets its CHECK look at it, should a program have switched that off.
+	_, err = tx.Exec(`UPDATE outbox SET recipient = recipient, type = type, not_before = not_before, expires_at = expires_at,
+			created_at = created_at, on_uncertain = on_uncertain,
+			address = ?, hold = ?, rank = ?, ready_at = ?, ready_wait = 0, age_from = ?,
+			remote_id = NULL, blanked_at = NULL,
+			state = ?, reason = ?, ended_at = ? WHERE id = ?`,
 		m.line, m.hold, m.rank, m.readyAt.UnixMilli(), m.ageFrom.UnixMilli(), m.State, orNull(m.Reason), millis(m.EndedAt), id)
-	if err != nil && !database.Unavailable(err) { // a value is there that no CHECK would have let in
+	if database.Refused(err) { // by a value that can be read and is out of its bounds
 		return o.rejectUnreadable(tx, now, id, err)
 	}
 	if err != nil {
@@ -147,6 +152,13 @@ func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	o.joined(tx, m, r)
 	return nil
 }
+
+// unreadable takes the place of a recipient that no CHECK takes, so that a retry finds nobody rather
+// than failing.
+const (
+	unreadable  = AliasPrefix + "unreadable"
+	addressable = `typeof(recipient) = 'text' AND length(recipient) BETWEEN 1 AND 209 AND instr(recipient, char(0)) = 0`
+)
 
 // rejectUnreadable ends a row that cannot be read, alone: its trouble is nobody else's. CHECKs keep
 // such rows out, unless a program has switched them off.
@@ -161,11 +173,15 @@ func (o *Outbox) rejectUnreadable(tx database.Tx, now time.Time, id int64, cause
 		return fmt.Errorf("reject message %d: %w", id, err)
 	}
 	_, err = tx.Exec(`UPDATE outbox SET state = 'dead', reason = 'rejected', detail = ?, ended_at = ?,
-			address = coalesce(CAST(address AS TEXT), CAST(recipient AS TEXT)), hold = 0, rank = 1,
+			address = coalesce(CAST(address AS TEXT), CASE WHEN `+addressable+` THEN recipient ELSE '`+unreadable+`' END),
+			hold = 0, rank = 1,
 			not_before = NULL, expires_at = NULL, created_at = ?, ready_at = 0, ready_wait = 0, age_from = 0,
 			failures = 0, doubts = 0, plain = 0, remote_id = NULL, blanked_at = NULL,
 			on_uncertain = NULL WHERE id = ?`,
 		shorten("the row cannot be read: "+cause.Error()), now.UnixMilli(), now.UnixMilli(), id)
+	if err == nil {
+		_, err = tx.Exec(`UPDATE outbox SET recipient = ? WHERE id = ? AND NOT (`+addressable+`)`, unreadable, id)
+	}
 	if err != nil {
 		return fmt.Errorf("reject message %d: %w", id, err)
 	}

@@ -1,0 +1,397 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// modelMessage, modelRecipient and modelTask are rows as the model reads them: all of them, without
+// an index in mind.
+type modelMessage struct {
+	id                      int64
+	recipient, address      string
+	state                   State
+	hold, rank, failures    int
+	readyAt, ended, doubts  int64
+	expires                 sql.NullInt64
+	arrival, plannedBeyond  bool
+	erased                  bool
+	reason                  string
+	collapse, subjectOfText string
+}
+
+type modelRecipient struct {
+	alias                     string
+	state                     RecipientState
+	reason                    string
+	since                     int64
+	gate, doubt, pace         int64
+	turnAt, turnRank, head    int64
+	acceptedBefore, hasARow   bool
+	waits                     []modelMessage // that are in line for it
+	sending, attempting, busy bool
+}
+
+// model is the whole state, read in one transaction.
+type model struct {
+	messages   []modelMessage
+	recipients map[string]*modelRecipient
+	tasks      []string
+	counts     map[string]int64 // as stored
+	real       map[string]int64 // as counted
+	guard      int64
+	status     string
+	gate       int64
+}
+
+func (m *model) recipient(address string) *modelRecipient {
+	r := m.recipients[address]
+	if r == nil {
+		r = &modelRecipient{state: RecipientOpen, turnAt: -1}
+		m.recipients[address] = r
+	}
+	return r
+}
+
+func (h *history) read() *model {
+	m := &model{recipients: map[string]*modelRecipient{}, counts: map[string]int64{}, real: map[string]int64{}}
+	h.must(h.other.Read(context.Background(), func(tx database.Tx) error {
+		for _, part := range []func(database.Tx) error{m.readRecipients, m.readMessages, m.readRest} {
+			if err := part(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return m
+}
+
+func (m *model) readRecipients(tx database.Tx) error {
+	return each(tx, func(row database.Row) error {
+		var address string
+		var r modelRecipient
+		var at sql.NullInt64
+		err := row.Scan(&address, &r.alias, &r.state, &r.reason, &r.since, &r.gate, &r.doubt, &r.pace, &at, &r.turnRank, &r.head, &r.acceptedBefore)
+		r.hasARow, r.turnAt = true, -1
+		if at.Valid {
+			r.turnAt = at.Int64
+		}
+		m.recipients[address] = &r
+		if r.alias == "" {
+			m.real["chat "+string(r.state)+" "]++
+		}
+		return err
+	}, `SELECT address, coalesce(alias_of, ''), state, coalesce(reason, ''), coalesce(since, 0), coalesce(gate_until, 0),
+			coalesce(doubt_until, 0), coalesce(pace_until, 0), turn_at, coalesce(turn_rank, 0), coalesce(head, 0), accepted_by IS NOT NULL
+		FROM notifier_recipients NOT INDEXED WHERE channel = 'telegram'`)
+}
+
+func (m *model) readMessages(tx database.Tx) error {
+	err := each(tx, func(row database.Row) error {
+		var x modelMessage
+		err := row.Scan(&x.id, &x.recipient, &x.address, &x.state, &x.reason, &x.hold, &x.rank, &x.readyAt, &x.failures, &x.arrival, &x.erased, &x.expires)
+		m.messages = append(m.messages, x)
+		if x.arrival || err != nil {
+			return err
+		}
+		r := m.recipient(x.address)
+		switch {
+		case x.state == StateSending:
+			r.sending = true
+		case x.hold == 0:
+			r.waits = append(r.waits, x)
+		}
+		return nil
+	}, `SELECT id, CAST(recipient AS TEXT), coalesce(address, ''), state, coalesce(reason, ''), CAST(hold AS INTEGER), CAST(coalesce(rank, 1) AS INTEGER), CAST(ready_at AS INTEGER),
+			CAST(failures AS INTEGER), address IS NULL,
+			blanked_at IS NOT NULL, CAST(expires_at AS INTEGER)
+		FROM outbox NOT INDEXED WHERE channel = 'telegram' AND +state IN ('pending', 'sending') ORDER BY +id`)
+	if err != nil {
+		return err
+	}
+	return each(tx, func(row database.Row) error {
+		var key string
+		var n int64
+		err := row.Scan(&key, &n)
+		m.real[key] = n
+		return err
+	}, `SELECT 'message ' || state || ' ' || coalesce(reason, ''), count(*) FROM outbox NOT INDEXED
+		WHERE channel = 'telegram' AND address IS NOT NULL GROUP BY 1`)
+}
+
+func (m *model) readRest(tx database.Tx) error {
+	err := each(tx, func(row database.Row) error {
+		var key string
+		var n int64
+		err := row.Scan(&key, &n)
+		m.counts[key] = n
+		return err
+	}, `SELECT kind || ' ' || state || ' ' || reason, n FROM notifier_counts WHERE channel = 'telegram' AND n <> 0`)
+	if err != nil {
+		return err
+	}
+	err = each(tx, func(row database.Row) error {
+		var address string
+		err := row.Scan(&address)
+		m.recipient(address).attempting = true
+		return err
+	}, `SELECT address FROM notifier_attempts NOT INDEXED WHERE channel = 'telegram' AND result = 'open'`)
+	if err != nil {
+		return err
+	}
+	err = each(tx, func(row database.Row) error {
+		var kind, address, target string
+		err := row.Scan(&kind, &address, &target)
+		m.tasks = append(m.tasks, kind+" "+address+" "+target)
+		for _, a := range []string{address, target} {
+			if a != "" {
+				m.recipient(a).busy = true
+			}
+		}
+		return err
+	}, `SELECT kind, coalesce(address, ''), coalesce(target, '') FROM notifier_tasks NOT INDEXED WHERE channel = 'telegram'`)
+	if err != nil {
+		return err
+	}
+	return tx.QueryRow(`SELECT coalesce(max(guard_since), 0), coalesce(max(state), 'running'), coalesce(max(gate_until), 0)
+		FROM notifier_senders WHERE channel = 'telegram'`).Scan(&m.guard, &m.status, &m.gate)
+}
+
+// turn is the turn of an address by the rules: -1 without one.
+func (r *modelRecipient) turn() (at, rank, head int64) {
+	if r.sending || r.attempting || r.busy || r.alias != "" {
+		return -1, 0, 0
+	}
+	var first *modelMessage
+	for i, x := range r.waits {
+		if first == nil || x.rank < first.rank || x.rank == first.rank && x.id < first.id {
+			first = &r.waits[i]
+		}
+	}
+	if first == nil {
+		return -1, 0, 0
+	}
+	if r.state == RecipientDead && !(r.reason == RecipientStopped && first.rank == rankReply) {
+		return -1, 0, 0
+	}
+	at = first.readyAt
+	for _, until := range []int64{r.gate, r.doubt, r.pace} {
+		if until > at {
+			at = until
+		}
+	}
+	return at, int64(first.rank), first.id
+}
+
+// check compares what is stored with the model, and looks for what must never be.
+func (h *history) check() {
+	m := h.read()
+	for address, r := range m.recipients {
+		stored, rank, head := int64(-1), int64(0), int64(0)
+		if r.hasARow && r.turnAt >= 0 {
+			stored, rank, head = r.turnAt, r.turnRank, r.head
+		}
+		if at, wantRank, wantHead := r.turn(); at != stored || wantRank != rank || wantHead != head {
+			h.wrong("the turn of %s is (%d, rank %d, message %d), and should be (%d, %d, %d)", address, stored, rank, head, at, wantRank, wantHead)
+		}
+	}
+	for key, n := range m.real {
+		if m.counts[key] != n {
+			h.wrong("%s: %d are there, %d are counted", key, n, m.counts[key])
+		}
+	}
+	for key, n := range m.counts {
+		if m.real[key] != n {
+			h.wrong("%s: %d are there, %d are counted", key, m.real[key], n)
+		}
+	}
+	if n := h.mended.Load(); n > 0 {
+		h.wrong("the reconciler mended %d turns", n)
+	}
+	h.checkWaits(m)
+	h.checkGuard(m)
+	h.checkDue(m)
+	h.checkRest()
+}
+
+// checkRest looks for a process that goes round in a circle.
+func (h *history) checkRest() {
+	u := h.channel
+	now := time.Now()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	seconds := int64(now.Sub(h.rested) / time.Second)
+	if rounds := u.rounds.Swap(0); rounds > 300+5*u.called+3*seconds {
+		h.wrong("%d rounds in %d s with %d calls", rounds, seconds, u.called)
+	}
+	if u.probed > 30+u.called+2*seconds {
+		h.wrong("%d probes in %d s", u.probed, seconds)
+	}
+	h.rested, u.called, u.probed = now, 0, 0
+}
+
+// checkWaits looks for messages that nothing will ever wake, and for failures that an outage explains.
+func (h *history) checkWaits(m *model) {
+	u := h.channel
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, x := range m.messages {
+		if f := u.fates[x.id]; f != nil && x.failures > f.excused {
+			h.wrong("message %d has %d counted failures, %d can be explained", x.id, x.failures, f.excused)
+		}
+		if x.arrival || x.state == StateSending {
+			continue
+		}
+		r, named := m.recipient(x.address), m.recipient(x.recipient)
+		if r.busy || named.busy {
+			continue
+		}
+		at, _, _ := r.turn()
+		linked := addressOf(x.recipient, named.alias)
+		switch {
+		case r.alias != "":
+			h.wrong("message %d waits for %s, which is an alias of %s", x.id, x.address, r.alias)
+		case x.hold == holdNoChat && linked != "":
+			h.wrong("message %d to %s waits for a link although %s is there", x.id, x.recipient, linked)
+		case x.hold != holdNoChat && linked != x.address && rootIn(m, linked) != x.address:
+			h.wrong("message %d to %s waits for %s instead of %s", x.id, x.recipient, x.address, linked)
+		case x.hold == holdNone && at < 0 && !r.sending && !r.attempting:
+			h.wrong("message %d waits for %s (%s %s), which has no turn", x.id, x.address, r.state, r.reason)
+		}
+	}
+}
+
+func rootIn(m *model, address string) string {
+	if r := m.recipients[address]; r != nil && r.alias != "" {
+		return r.alias
+	}
+	return address
+}
+
+// checkGuard looks for chats that a refusal has killed while the guard held.
+func (h *history) checkGuard(m *model) {
+	if m.guard != 0 && m.guard == h.guard {
+		for address, r := range m.recipients {
+			if r.state == RecipientDead && r.reason == RecipientKicked && r.since > m.guard {
+				h.wrong("%s has died at %d although the guard holds since %d", address, r.since, m.guard)
+			}
+		}
+	}
+	h.guard = m.guard
+}
+
+// checkDue looks for a turn that has come, and is not taken although nothing is in the way.
+func (h *history) checkDue(m *model) {
+	now := time.Now()
+	busy := h.broken || h.paused || h.offset.Load() != 0 || m.status != SenderRunning || m.gate > now.UnixMilli() || len(m.tasks) > 0
+	h.channel.with(func() { busy = busy || h.channel.mode != healthy })
+	if busy || h.duesince.IsZero() || h.process.began.After(h.duesince) {
+		h.duesince = now
+		return
+	}
+	if now.Sub(h.duesince) < 20*time.Minute {
+		return
+	}
+	ours := now.Add(h.process.offset) // as the process counts
+	for address, r := range m.recipients {
+		if r.turnAt >= 0 && r.turnAt < ours.Add(-20*time.Minute).UnixMilli() {
+			h.wrong("the turn of %s for message %d came %v ago, and nothing is in the way", address, r.head, ours.Sub(time.UnixMilli(r.turnAt)))
+		}
+	}
+}
+
+// checkGranted checks what is stored of a call that begins.
+func (h *history) checkGranted(tx database.Tx, address string, id int64) error {
+	var open, sending bool
+	var recipient string
+	err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM notifier_attempts WHERE message_id = ?1 AND address = ?2 AND result = 'open'),
+		EXISTS (SELECT 1 FROM outbox WHERE id = ?1 AND state = 'sending'), (SELECT recipient FROM outbox WHERE id = ?1)`,
+		id, address).Scan(&open, &sending, &recipient)
+	if err != nil {
+		return err
+	}
+	if !open || !sending {
+		h.wrong("message %d goes without an attempt that is stored (open: %v, sending: %v)", id, open, sending)
+	}
+	line, orderly := h.lineOf(id)
+	if !orderly {
+		return nil
+	}
+	delete(h.plain[line], id)
+	for earlier := range h.plain[line] {
+		var waits bool
+		err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM outbox WHERE id = ? AND state = 'pending' AND hold = 0)`, earlier).Scan(&waits)
+		if err != nil {
+			return err
+		}
+		if waits && earlier < id {
+			h.wrong("message %d goes before %d, both to %s", id, earlier, line)
+		}
+	}
+	return nil
+}
+
+// lineOf finds the line in which a message must keep its order: that of its recipient and rank, as
+// long as nobody has put it elsewhere. The channel's lock is held.
+func (h *history) lineOf(id int64) (string, bool) {
+	for line, ids := range h.plain {
+		if ids[id] {
+			return line, true
+		}
+	}
+	return "", false
+}
+
+// checkEnds checks after a calm that all that waits, waits for a customer's chat or for its time.
+func (h *history) checkEnds() {
+	m := h.read()
+	now := h.wall().UnixMilli()
+	for _, x := range m.messages {
+		if x.arrival || x.state == StateSending || x.hold == holdNone || x.hold == holdPlanned && x.readyAt <= now {
+			r := m.recipient(x.address)
+			h.wrong("after the calm message %d to %s (%s) is still %s: hold %d, ready at %d (now %d), gate %d, doubt %d, turn %d; sender %s, trouble %q",
+				x.id, x.recipient, x.address, x.state, x.hold, x.readyAt, now, r.gate, r.doubt, r.turnAt, m.status, h.process.d.Trouble())
+		}
+	}
+	if len(m.tasks) > 0 {
+		h.wrong("after the calm there are tasks: %s", strings.Join(m.tasks, "; "))
+	}
+}
+
+// forget drops what is known of messages that are not there any more, and what has ended.
+func (h *history) forget() {
+	alive := map[int64]bool{}
+	h.must(h.db.Read(context.Background(), func(tx database.Tx) error {
+		return each(tx, func(row database.Row) error {
+			var id int64
+			err := row.Scan(&id)
+			alive[id] = true
+			return err
+		}, `SELECT id FROM outbox`)
+	}))
+	h.channel.with(func() {
+		for id := range h.channel.fates {
+			if !alive[id] {
+				delete(h.channel.fates, id)
+			}
+		}
+		for line, ids := range h.plain {
+			for id := range ids {
+				if !alive[id] {
+					delete(ids, id)
+				}
+			}
+			if len(ids) == 0 {
+				delete(h.plain, line)
+			}
+		}
+	})
+}
+
+// lineName names the line of a recipient and a rank.
+func lineName(recipient string, rank int) string { return fmt.Sprint(recipient, " rank ", rank) }
