@@ -233,51 +233,54 @@ func (d *Dispatcher) shorten(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	d.log.Warn("the clock is behind what it was; waits are counted anew")
-	for rank := rankReply; rank <= rankBroadcast; rank++ {
-		after := ""
-		_, err := d.db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-			n, last, err := d.box.shortenSome(tx, now, rank, after, limit)
-			after = last
-			return n, err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	after := ""
+	_, err = d.db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
+		n, last, err := d.box.shortenSome(tx, now, after, limit)
+		after = last
+		return n, err
+	})
+	return err
 }
 
-// shortenSome does so for some recipients of a rank whose turns are in the future, after an address.
-func (o *Outbox) shortenSome(tx database.Tx, now time.Time, rank int, after string, limit int) (int, string, error) {
-	var addresses []string
-	err := each(tx, func(r database.Row) error {
-		var address string
-		err := r.Scan(&address)
-		addresses = append(addresses, address)
+// shortenSome does so for the next addresses after one, limit of them at most. It returns limit while there
+// may be more to do, and the last address that is done.
+func (o *Outbox) shortenSome(tx database.Tx, now time.Time, after string, limit int) (int, string, error) {
+	var list []Recipient
+	err := each(tx, func(row database.Row) error {
+		r, err := scanRecipient(row)
+		list = append(list, r)
 		return err
-	}, `SELECT address FROM notifier_recipients WHERE channel = ? AND address > ? AND turn_at IS NOT NULL
-		AND +turn_rank = ? AND +turn_at > ? ORDER BY address LIMIT ?`, o.channel, after, rank, now.UnixMilli(), limit)
+	}, `SELECT `+recipientColumns+` FROM notifier_recipients WHERE channel = ? AND address > ? ORDER BY address LIMIT ?`,
+		o.channel, after, limit)
 	if err != nil {
-		return 0, after, fmt.Errorf("look for turns in the future: %w", err)
+		return 0, after, fmt.Errorf("look for waits in the future: %w", err)
 	}
-	for _, address := range addresses {
-		after = address
-		r, err := o.Recipient(tx, address)
-		if err != nil {
-			return 0, after, err
+	for _, r := range list {
+		if latest(r.turn.at, r.GateUntil, r.doubtUntil, r.paceUntil).After(now) {
+			whole, err := o.shortenWaits(tx, now, r, limit)
+			if err != nil || !whole {
+				return limit, after, err
+			}
 		}
-		r.GateUntil = onClock(r.GateUntil, r.gateWait, now)
-		r.doubtUntil = onClock(r.doubtUntil, r.doubtWait, now)
-		r.paceUntil = onClock(r.paceUntil, r.paceWait, now)
-		if err := o.save(tx, r); err != nil {
-			return 0, after, err
-		}
-		_, err = tx.Exec(`UPDATE outbox SET ready_at = ?1 + ready_wait WHERE channel = ?2 AND address = ?3
-			AND state = 'pending' AND address IS NOT NULL AND hold = 0 AND ready_at > ?1 + ready_wait`,
-			now.UnixMilli(), o.channel, address)
-		if err != nil {
-			return 0, after, fmt.Errorf("shorten the waits of %s: %w", address, err)
-		}
+		after = r.Address
 	}
-	return len(addresses), after, nil
+	return len(list), after, nil
+}
+
+// shortenWaits shortens the waits of one address and of limit of its messages, and says whether those were all.
+func (o *Outbox) shortenWaits(tx database.Tx, now time.Time, r Recipient, limit int) (bool, error) {
+	r.GateUntil = onClock(r.GateUntil, r.gateWait, now)
+	r.doubtUntil = onClock(r.doubtUntil, r.doubtWait, now)
+	r.paceUntil = onClock(r.paceUntil, r.paceWait, now)
+	if err := o.save(tx, r); err != nil {
+		return false, err
+	}
+	res, err := tx.Exec(`UPDATE outbox SET ready_at = ?1 + ready_wait WHERE id IN (SELECT id FROM outbox
+		WHERE channel = ?2 AND address = ?3 AND state = 'pending' AND address IS NOT NULL AND hold = 0
+		AND ready_at > ?1 + ready_wait LIMIT ?4)`, now.UnixMilli(), o.channel, r.Address, limit)
+	if err != nil {
+		return false, fmt.Errorf("shorten the waits of %s: %w", r.Address, err)
+	}
+	n, err := res.RowsAffected()
+	return int(n) < limit, err
 }

@@ -1,0 +1,39 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"notifier/internal/database"
+)
+
+// A clock that was ahead leaves waits in the future behind: at chats with a message in line, and at those
+// without one, whose next message must not wait for them either.
+func TestWaitsOfAClockThatWasAheadEndForAllChats(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const year = 365 * 24 * time.Hour
+		w.channel.send = func(address, _ string, nth int) Answer {
+			return when(address == "2" && nth == 1, Answer{Verdict: Wait, Wait: 20 * time.Second, Answered: true})
+		}
+		ahead := func() time.Time { return time.Now().Add(year) }
+		w.config.Wall = ahead
+		w.restart()
+		w.put("1", "first")
+		gated := w.put("2", "gated")
+		w.runFor(2 * time.Second)
+		w.write(func(tx database.Tx) error {
+			_, err := w.box.Cancel(tx, ahead(), gated)
+			return err
+		})
+		w.put("3", "third")
+		w.runFor(2 * time.Second)
+
+		w.config.Wall = nil // the clock is set right while nothing runs
+		w.restart()
+		w.runFor(time.Second)
+		next, after := w.put("1", "next"), w.put("2", "after the gate")
+		w.runFor(30 * time.Second)
+		w.wantState(next, Sent, "")
+		w.wantState(after, Sent, "")
+	})
+}
