@@ -22,8 +22,10 @@ type room struct {
 var rooms = map[string]room{
 	".":                 {},
 	"internal/database": {libraries: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys", "modernc.org/sqlite"}},
-	"internal/outbox":   {rooms: []string{"internal/database"}},
-	"internal/secret":   {},
+	// Tests alone import it.
+	"internal/database/plans": {rooms: []string{".", "internal/database"}},
+	"internal/outbox":         {rooms: []string{"internal/database"}},
+	"internal/secret":         {},
 	"internal/config": {
 		rooms:     []string{"internal/secret", "internal/telegram/ratelimit", "internal/telegram/syntax"},
 		libraries: []string{"github.com/caarlos0/env/v11", "github.com/joho/godotenv", "github.com/robfig/cron/v3"},

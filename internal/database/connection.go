@@ -22,6 +22,7 @@ type connection struct {
 	pool       *sql.DB
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
+	noted      func(query string) // see WithStatementLog; may be nil
 }
 
 // dsn names the database file literally and sets the pragmas that every connection must have:
@@ -65,6 +66,9 @@ func (c *connection) close() error {
 func (c *connection) statement(query string) (*sql.Stmt, error) {
 	if s := c.statements[query]; s != nil {
 		return s, nil
+	}
+	if c.noted != nil {
+		c.noted(query)
 	}
 	s, err := c.conn.PrepareContext(context.Background(), query)
 	if err != nil {
