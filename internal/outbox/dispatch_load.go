@@ -65,27 +65,18 @@ func (d *Dispatcher) load(ctx context.Context) error {
 
 // restore rebuilds the rules about the whole channel from what is stored.
 func (d *Dispatcher) restore(tx database.Tx, now time.Time) (channelMachine, SenderStatus, error) {
-	var m channelMachine
-	s, err := d.box.sender(tx)
-	if err != nil {
-		return m, SenderStatus{}, err
+	var s storedChannel
+	var err error
+	if s.sender, err = d.box.sender(tx); err != nil {
+		return channelMachine{}, SenderStatus{}, err
 	}
-	m, _ = m.step(storedEvent{s, d.config.Identity}, now)
-	if gate := onClock(s.gateUntil, s.gateWait, now); gate.After(now) {
-		m.gate = gate
-		m.canary.NewSpell(now)
+	if s.failures, s.detail, err = d.failuresInARow(tx); err != nil {
+		return channelMachine{}, SenderStatus{}, err
 	}
-	row, detail, err := d.failuresInARow(tx)
-	if err != nil {
-		return m, SenderStatus{}, err
+	if s.refused, err = d.refusedInARow(tx); err != nil {
+		return channelMachine{}, SenderStatus{}, err
 	}
-	m.breaker.Restore(row, detail, now)
-	refused, err := d.refusedInARow(tx)
-	if err != nil {
-		return m, SenderStatus{}, err
-	}
-	m.guard.Restore(refused, !s.guard.IsZero(), now)
-	return m, SenderStatus{State: s.state, Reason: s.reason, Until: s.until}, nil
+	return restoreMachine(s, d.config.Identity, now), SenderStatus{State: s.sender.state, Reason: s.sender.reason, Until: s.sender.until}, nil
 }
 
 // recentCall is a call of the last minute, for the limiter's windows.

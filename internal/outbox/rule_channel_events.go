@@ -23,6 +23,26 @@ func (e storedEvent) apply(m *channelMachine, _ time.Time) ruling {
 	return ruling{}
 }
 
+// storedChannel is what is on disk about the whole channel, for a process that begins.
+type storedChannel struct {
+	sender   senderRow
+	failures []Failure // the last ones with nothing accepted after them, oldest first
+	detail   string    // what the channel said at the last of them
+	refused  []string  // the chats refused since the last acceptance that had accepted before
+}
+
+// restoreMachine is the machine with which a process begins.
+func restoreMachine(s storedChannel, identity string, now time.Time) channelMachine {
+	m, _ := channelMachine{}.step(storedEvent{s.sender, identity}, now)
+	if gate := onClock(s.sender.gateUntil, s.sender.gateWait, now); gate.After(now) {
+		m.gate = gate
+		m.canary.NewSpell(now)
+	}
+	m.breaker.Restore(s.failures, s.detail, now)
+	m.guard.Restore(s.refused, !s.sender.guard.IsZero(), now)
+	return m
+}
+
 // startedEvent is a call that begins.
 type startedEvent struct{ attempt int64 }
 
