@@ -73,7 +73,7 @@ func (d *Dispatcher) restore(tx database.Tx, now time.Time) (channelMachine, Sen
 	if s.failures, s.detail, err = d.failuresInARow(tx); err != nil {
 		return channelMachine{}, SenderStatus{}, err
 	}
-	if s.refused, err = d.refusedInARow(tx); err != nil {
+	if s.refused, s.lastCall, err = d.refusedInARow(tx); err != nil {
 		return channelMachine{}, SenderStatus{}, err
 	}
 	return restoreMachine(s, d.config.Identity, now), SenderStatus{State: s.sender.state, Reason: s.sender.reason, Until: s.sender.until}, nil
@@ -146,32 +146,35 @@ func (d *Dispatcher) failuresInARow(tx database.Tx) (row []Failure, detail strin
 }
 
 // refusedInARow are the chats that were refused after the last acceptance, and had accepted before.
-func (d *Dispatcher) refusedInARow(tx database.Tx) ([]string, error) {
-	var row []string
+// last is when the newest call began.
+func (d *Dispatcher) refusedInARow(tx database.Tx) (row []string, last time.Time, err error) {
 	accepted := false
-	err := each(tx, func(r database.Row) error {
+	err = each(tx, func(r database.Row) error {
 		var address string
 		var v Verdict
 		var by sql.NullString
 		var spared sql.NullBool
-		if err := r.Scan(&address, &v, &by, &spared); err != nil {
+		var started sql.NullInt64
+		if err := r.Scan(&address, &started, &v, &by, &spared); err != nil {
 			return err
 		}
+		last = latest(last, instant(started))
 		accepted = accepted || v == Accepted
 		refused := v == ChatDead || v == ChatDoubtful
 		if !accepted && refused && by.String == d.config.Identity && !spared.Bool && !slices.Contains(row, address) {
 			row = append(row, address)
 		}
 		return nil
-	}, `SELECT a.address, a.result, r.accepted_by, r.spared FROM (SELECT id, address, result FROM notifier_attempts
+	}, `SELECT a.address, a.started_at, a.result, r.accepted_by, r.spared
+		FROM (SELECT id, address, started_at, result FROM notifier_attempts
 			WHERE channel = ?1 ORDER BY id DESC LIMIT 200) a
 		LEFT JOIN notifier_recipients r ON r.channel = ?1 AND r.address = a.address ORDER BY a.id DESC`, d.box.channel)
 	if err != nil {
-		return nil, fmt.Errorf("read the last refusals: %w", err)
+		return nil, last, fmt.Errorf("read the last refusals: %w", err)
 	}
 	row = row[:min(len(row), guardLimit-1)]
 	slices.Reverse(row)
-	return row, nil
+	return row, last, nil
 }
 
 // closeOpen gives attempts that are still open the verdict that fits: nobody knows.

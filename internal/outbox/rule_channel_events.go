@@ -29,6 +29,7 @@ type storedChannel struct {
 	failures []Failure // the last ones with nothing accepted after them, oldest first
 	detail   string    // what the channel said at the last of them
 	refused  []string  // the chats refused since the last acceptance that had accepted before
+	lastCall time.Time // when the newest call began
 }
 
 // restoreMachine is the machine with which a process begins.
@@ -39,7 +40,7 @@ func restoreMachine(s storedChannel, identity string, now time.Time) channelMach
 		m.canary.NewSpell(now)
 	}
 	m.breaker.Restore(s.failures, s.detail, now)
-	m.guard.Restore(s.refused, !s.sender.guard.IsZero(), now)
+	m.guard.Restore(s.refused, s.sender.guard, s.lastCall, now)
 	return m
 }
 
@@ -52,7 +53,8 @@ func (e startedEvent) apply(m *channelMachine, now time.Time) ruling {
 	}
 	if m.breaker.Open() {
 		m.breaker.CanaryStarted(e.attempt)
-	} else if m.guard.Active() {
+	}
+	if m.guard.Active() {
 		m.guard.Tried(now)
 	}
 	return ruling{}
