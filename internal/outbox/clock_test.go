@@ -37,3 +37,30 @@ func TestWaitsOfAClockThatWasAheadEndForAllChats(t *testing.T) {
 		w.wantState(after, Sent, "")
 	})
 }
+
+// A start in an outage asks for two things at once: who we are as a greeting, and as a probe. Neither may be
+// forgotten over the other.
+func TestTheClockBecomesKnownAfterAStartInAnOutage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		down := true
+		answer := func() Answer { return when(down, Answer{Verdict: NotTelegram, Detail: "502"}) }
+		w.channel.identify = answer
+		w.channel.touch = func(string) Answer { return answer() }
+		w.channel.send = func(string, string, int) Answer { return answer() }
+		ids := []int64{w.put("1", "a"), w.put("2", "b"), w.put("3", "c")}
+		w.runFor(time.Minute)
+		w.restart()
+		w.runFor(time.Second)
+		for _, id := range ids { // so that nothing is due, and nothing probed, any more
+			w.write(func(tx database.Tx) error {
+				_, err := w.box.Cancel(tx, time.Now(), id)
+				return err
+			})
+		}
+		down = false
+		w.runFor(5 * time.Minute)
+		if doubt := w.d.ClockDoubt(); doubt != "" {
+			t.Error(doubt)
+		}
+	})
+}

@@ -142,10 +142,10 @@ func (r *round) run(tx database.Tx) error {
 	if err := d.box.settleAll(tx); err != nil {
 		return err
 	}
-	r.greet()
 	if err := r.grant(tx); err != nil {
 		return err
 	}
+	r.greet()
 	if err := d.box.settleAll(tx); err != nil {
 		return err
 	}
