@@ -22,8 +22,10 @@ type imports struct {
 var allowed = map[string]imports{
 	".":                 {},
 	"internal/database": {libraries: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys", "modernc.org/sqlite"}},
-	"internal/outbox":   {packages: []string{"internal/database"}},
-	"internal/secret":   {},
+	// Tests alone import it.
+	"internal/database/plans": {packages: []string{".", "internal/database"}},
+	"internal/outbox":         {packages: []string{"internal/database"}},
+	"internal/secret":         {},
 	"internal/config": {
 		packages:  []string{"internal/secret", "internal/telegram/ratelimit", "internal/telegram/syntax"},
 		libraries: []string{"github.com/caarlos0/env/v11", "github.com/joho/godotenv", "github.com/robfig/cron/v3"},

@@ -196,7 +196,7 @@ CREATE TABLE notifier_recipients (
     PRIMARY KEY (channel, address)
 );
 CREATE INDEX notifier_recipients_turn ON notifier_recipients (channel, turn_rank, turn_at, head) WHERE turn_at IS NOT NULL;
-CREATE INDEX notifier_recipients_alias ON notifier_recipients (channel, alias_of) WHERE alias_of IS NOT NULL;
+CREATE INDEX notifier_recipients_alias ON notifier_recipients (channel, alias_of, address) WHERE alias_of IS NOT NULL;
 CREATE INDEX notifier_recipients_state ON notifier_recipients (channel, state, address) WHERE state IN ('doubtful', 'dead');
 CREATE INDEX notifier_recipients_gate ON notifier_recipients (channel, gate_until) WHERE gate_until IS NOT NULL;
 

@@ -40,7 +40,7 @@ ON CONFLICT (channel, kind, state, reason) DO UPDATE SET n = n + excluded.n;
 
 CREATE INDEX notifier_recipients_turn ON notifier_new_recipients (channel, turn_rank, turn_at, head) WHERE turn_at IS NOT NULL;
 DROP INDEX notifier_recipients_alias;
-CREATE INDEX notifier_recipients_alias ON notifier_new_recipients (channel, alias_of) WHERE alias_of IS NOT NULL;
+CREATE INDEX notifier_recipients_alias ON notifier_new_recipients (channel, alias_of, address) WHERE alias_of IS NOT NULL;
 DROP INDEX notifier_recipients_state;
 CREATE INDEX notifier_recipients_state ON notifier_new_recipients (channel, state, address) WHERE state IN ('doubtful', 'dead');
 CREATE INDEX notifier_recipients_gate ON notifier_new_recipients (channel, gate_until) WHERE gate_until IS NOT NULL;

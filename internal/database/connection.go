@@ -23,6 +23,7 @@ const statementsKept = 256
 type connection struct {
 	conn       driver.Conn
 	statements map[string]*statement
+	noted      func(query string) // see WithStatementLog; may be nil
 }
 
 // dsn names the database file literally and sets the pragmas that every connection must have:
@@ -65,6 +66,9 @@ func (c *connection) close() error {
 func (c *connection) statement(query string) (*statement, error) {
 	if s := c.statements[query]; s != nil {
 		return s, nil
+	}
+	if c.noted != nil {
+		c.noted(query)
 	}
 	s, err := c.prepare(query)
 	if err != nil {

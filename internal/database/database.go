@@ -46,6 +46,7 @@ type DB struct {
 	closed   error // what Close came to
 	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
 	watchFiles bool
+	noted      func(query string) // may be nil
 }
 
 // Option changes how Open works.
@@ -54,6 +55,10 @@ type Option func(*DB)
 // WithoutFileWatch leaves commits of other processes to be noticed at the next Write or
 // ForeignCommits. It is for tests that run in a synctest bubble.
 func WithoutFileWatch() Option { return func(db *DB) { db.watchFiles = false } }
+
+// WithStatementLog lets noted hear of every statement that a Write or Read prepares, possibly from
+// several goroutines at once. It is for tests that look at the plans of statements.
+func WithStatementLog(noted func(query string)) Option { return func(db *DB) { db.noted = noted } }
 
 // Open opens the database at path, taken literally, and creates it with schema when it does not
 // exist or is empty. version is what schema creates; a database of another version is refused
@@ -76,6 +81,7 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 	if db.writer, err = connect(resolved); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", resolved, err)
 	}
+	db.writer.noted = db.noted
 	db.turn <- struct{}{}
 	if err := db.prepare(ctx, schema, version); err != nil {
 		_ = db.writer.close()
@@ -97,6 +103,7 @@ func (db *DB) start() error {
 		if err != nil {
 			return errors.Join(err, db.closeReaders(len(db.readers)))
 		}
+		c.noted = db.noted
 		db.readers <- c
 	}
 	if db.version, err = db.writer.dataVersion(); err != nil {

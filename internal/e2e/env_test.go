@@ -14,6 +14,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/outbox"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
@@ -83,7 +84,7 @@ func inEnv(t *testing.T, change func(*settings), test func(*env)) {
 		transport := c.sandbox.Transport()
 		defer transport.CloseIdleConnections()
 		c.wire.RoundTripper = transport
-		db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
+		db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch(), plans.Log())
 		if err != nil {
 			t.Fatal(err)
 		}

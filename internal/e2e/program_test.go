@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"notifier/internal/database/plans"
 	"notifier/internal/telegram/sandbox"
 )
 
@@ -38,7 +39,7 @@ var build = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := plans.Run(m)
 	if path, err := build(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(path))
 	}

@@ -20,6 +20,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/httpapi"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
@@ -45,7 +46,7 @@ func open(t *testing.T, change ...func(*httpapi.Config)) *shop {
 
 func openAt(t *testing.T, path string, change ...func(*httpapi.Config)) *shop {
 	t.Helper()
-	db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion)
+	db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion, plans.Log())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func Try(tx database.Tx, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("try to store a key: %w", err)
 	}
-	if _, err := tx.Exec("DELETE FROM notifier_keys WHERE scope = ?", scope); err != nil {
+	if _, err := tx.Exec("DELETE FROM notifier_keys WHERE scope = ? AND key = ''", scope); err != nil {
 		return fmt.Errorf("try to remove a key: %w", err)
 	}
 	return nil

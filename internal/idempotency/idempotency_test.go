@@ -12,6 +12,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/idempotency"
 )
 
@@ -19,7 +20,7 @@ var now = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 func open(t *testing.T, path string) *database.DB {
 	t.Helper()
-	db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion)
+	db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion, plans.Log())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,6 +143,34 @@ func TestACustomersResponsesAreForgotten(t *testing.T) {
 	for key, known := range map[string]bool{"hers": false, "his": true, "nobodys": true} {
 		if _, replayed, err := once(db, "POST /orders", key, `{}`, answer(`{}`)); err != nil || replayed != known {
 			t.Errorf("%s: replayed %v, %v", key, replayed, err)
+		}
+	}
+}
+
+func TestOldKeysArePurgedInSteps(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "shop.db"))
+	for _, key := range []string{"a", "b", "c"} {
+		if _, _, err := once(db, "POST /orders", key, `{}`, answer(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []struct {
+		before    time.Time
+		old, gone int
+	}{{now.Add(-time.Millisecond), 0, 0}, {now, 3, 2}, {now, 1, 1}} {
+		err := db.Write(t.Context(), func(tx database.Tx) error {
+			old, err := idempotency.CountOld(tx, want.before)
+			if err != nil {
+				return err
+			}
+			gone, err := idempotency.Purge(tx, want.before, 2)
+			if old != want.old || gone != want.gone {
+				t.Errorf("of %d old keys %d went, want %+v", old, gone, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
 )
@@ -18,7 +19,7 @@ import (
 func TestForgetLeavesNumbersAndNobody(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "shop.db")
-	db, err := database.Open(ctx, path, notifier.Schema, notifier.SchemaVersion)
+	db, err := database.Open(ctx, path, notifier.Schema, notifier.SchemaVersion, plans.Log())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,6 +120,28 @@ func TestUP2ATokenExpires(t *testing.T) {
 	}
 }
 
+func TestInvitationsThatAreLongOverArePurgedInSteps(t *testing.T) {
+	s := open(t, 0)
+	for range 3 {
+		s.invite("c-17", now)
+	}
+	later := now.Add((7 + 30) * 24 * time.Hour)
+	s.invite("c-18", later)
+	for _, want := range []struct{ old, gone int }{{3, 2}, {1, 1}, {0, 0}} {
+		var old, gone int
+		s.write(func(tx database.Tx) (err error) {
+			if old, err = s.book.CountOldInvitations(tx, later); err != nil {
+				return err
+			}
+			gone, err = s.book.PurgeInvitations(tx, later, 2)
+			return err
+		})
+		if old != want.old || gone != want.gone {
+			t.Errorf("of %d old invitations %d went, want %+v", old, gone, want)
+		}
+	}
+}
+
 func TestUP2GuessingIsThrottled(t *testing.T) {
 	s := open(t, 0)
 	token := s.invite("c-17", now).Token

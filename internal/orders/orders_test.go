@@ -12,6 +12,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
 )
@@ -69,7 +70,7 @@ type shop struct {
 
 func open(t *testing.T, staffChat int64) *shop {
 	t.Helper()
-	db, err := database.Open(context.Background(), filepath.Join(t.TempDir(), "shop.db"), notifier.Schema, notifier.SchemaVersion)
+	db, err := database.Open(context.Background(), filepath.Join(t.TempDir(), "shop.db"), notifier.Schema, notifier.SchemaVersion, plans.Log())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,6 +255,7 @@ func TestOrdersListsTheNewestFirst(t *testing.T) {
 		want   []string
 	}{
 		{orders.Filter{Limit: 10}, []string{"B-1", "A-3", "A-2", "A-1"}},
+		{orders.Filter{Limit: 2, Before: 4}, []string{"A-3", "A-2"}},
 		{orders.Filter{Limit: 2, CustomerID: "c-17"}, []string{"A-3", "A-2"}},
 		{orders.Filter{Limit: 2, CustomerID: "c-17", Before: 2}, []string{"A-1"}},
 		{orders.Filter{Limit: 2, Number: "A-2"}, []string{"A-2"}},

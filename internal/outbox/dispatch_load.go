@@ -68,27 +68,18 @@ func (d *Dispatcher) load(ctx context.Context) error {
 
 // restore rebuilds the rules about the whole channel from what is stored.
 func (d *Dispatcher) restore(tx database.Tx, now time.Time) (channelMachine, SenderStatus, error) {
-	var m channelMachine
-	s, err := d.box.sender(tx)
-	if err != nil {
-		return m, SenderStatus{}, err
+	var s storedChannel
+	var err error
+	if s.sender, err = d.box.sender(tx); err != nil {
+		return channelMachine{}, SenderStatus{}, err
 	}
-	m, _ = m.step(storedEvent{s, d.config.Identity}, now)
-	if gate := onClock(s.gateUntil, s.gateWait, now); gate.After(now) {
-		m.gate = gate
-		m.canary.NewSpell(now)
+	if s.failures, s.detail, err = d.failuresInARow(tx); err != nil {
+		return channelMachine{}, SenderStatus{}, err
 	}
-	row, detail, err := d.failuresInARow(tx)
-	if err != nil {
-		return m, SenderStatus{}, err
+	if s.refused, s.lastCall, err = d.refusedInARow(tx); err != nil {
+		return channelMachine{}, SenderStatus{}, err
 	}
-	m.breaker.Restore(row, detail, now)
-	refused, err := d.refusedInARow(tx)
-	if err != nil {
-		return m, SenderStatus{}, err
-	}
-	m.guard.Restore(refused, !s.guard.IsZero(), now)
-	return m, SenderStatus{State: s.state, Reason: s.reason, Until: s.until}, nil
+	return restoreMachine(s, d.config.Identity, now), SenderStatus{State: s.sender.state, Reason: s.sender.reason, Until: s.sender.until}, nil
 }
 
 // recentCall is a call of the last minute, for the limiter's windows.
@@ -158,32 +149,35 @@ func (d *Dispatcher) failuresInARow(tx database.Tx) (row []Failure, detail strin
 }
 
 // refusedInARow are the chats that were refused after the last acceptance, and had accepted before.
-func (d *Dispatcher) refusedInARow(tx database.Tx) ([]string, error) {
-	var row []string
+// last is when the newest call began.
+func (d *Dispatcher) refusedInARow(tx database.Tx) (row []string, last time.Time, err error) {
 	accepted := false
-	err := each(tx, func(r database.Row) error {
+	err = each(tx, func(r database.Row) error {
 		var address string
 		var v Verdict
 		var by sql.NullString
 		var spared sql.NullBool
-		if err := r.Scan(&address, &v, &by, &spared); err != nil {
+		var started sql.NullInt64
+		if err := r.Scan(&address, &started, &v, &by, &spared); err != nil {
 			return err
 		}
+		last = latest(last, instant(started))
 		accepted = accepted || v == Accepted
 		refused := v == ChatDead || v == ChatDoubtful
 		if !accepted && refused && by.String == d.config.Identity && !spared.Bool && !slices.Contains(row, address) {
 			row = append(row, address)
 		}
 		return nil
-	}, `SELECT a.address, a.result, r.accepted_by, r.spared FROM (SELECT id, address, result FROM notifier_attempts
+	}, `SELECT a.address, a.started_at, a.result, r.accepted_by, r.spared
+		FROM (SELECT id, address, started_at, result FROM notifier_attempts
 			WHERE channel = ?1 ORDER BY id DESC LIMIT 200) a
 		LEFT JOIN notifier_recipients r ON r.channel = ?1 AND r.address = a.address ORDER BY a.id DESC`, d.box.channel)
 	if err != nil {
-		return nil, fmt.Errorf("read the last refusals: %w", err)
+		return nil, last, fmt.Errorf("read the last refusals: %w", err)
 	}
 	row = row[:min(len(row), guardLimit-1)]
 	slices.Reverse(row)
-	return row, nil
+	return row, last, nil
 }
 
 // closeOpen gives attempts that are still open the verdict that fits: nobody knows.

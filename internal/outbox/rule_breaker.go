@@ -77,6 +77,8 @@ func (b *Breaker) Failed(f Failure, detail string, now time.Time) (counts bool, 
 		counts = canary && b.granted
 		if canary {
 			b.rest(now)
+		} else if f.Address != b.only {
+			b.notOnly()
 		}
 		return counts, nil
 	}
@@ -112,14 +114,25 @@ func (b *Breaker) rest(now time.Time) {
 	b.phase, b.at, b.canary, b.granted = resting, now.Add(probeWait(b.step)), 0, false
 }
 
-// Refused takes an answer by which the channel refuses us altogether.
+// Refused takes an answer by which the channel refuses us altogether: to an attempt, or to Identify (0),
+// which need not be the one that the breaker has asked for. Only an answer that it waits for moves it.
 func (b *Breaker) Refused(attempt int64, detail string, now time.Time) {
 	b.detail, b.stopped, b.only = detail, true, ""
 	switch {
 	case !b.open:
 		b.open, b.step, b.phase, b.at = true, 0, resting, now.Add(probeWait(0))
-	case attempt == 0 || attempt == b.canary:
+	case attempt == 0 && b.phase == identifying, attempt != 0 && attempt == b.canary:
 		b.rest(now)
+	default: // nobody's message can go
+		b.notOnly()
+	}
+}
+
+// notOnly notes that not all failures are one recipient's, so that another's message has no reason to go at once.
+func (b *Breaker) notOnly() {
+	b.only = ""
+	if b.phase == shortcut {
+		b.phase = resting
 	}
 }
 
@@ -137,7 +150,7 @@ func (b *Breaker) Accepted(address string) (charge *Failure) {
 // show it. The next one may soon.
 func (b *Breaker) Answered(attempt int64, now time.Time) {
 	if b.open && attempt == b.canary && b.phase == flyingNow {
-		b.phase, b.at, b.canary, b.granted = resting, now.Add(probeWait(0)), 0, false
+		b.phase, b.at, b.canary, b.granted, b.quick = resting, now.Add(probeWait(0)), 0, false, false
 	}
 }
 

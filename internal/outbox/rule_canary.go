@@ -110,12 +110,14 @@ func (g Guard) clone() Guard {
 	return g
 }
 
-// Restore begins with the chats in a row that are on disk, or with the guard that still holds.
-func (g *Guard) Restore(row []string, active bool, now time.Time) {
-	g.active, g.at = active, now
-	if !active {
+// Restore begins with the chats in a row that are on disk, or with the guard that holds since an instant
+// (zero: it does not). lastCall is when the newest call began: a restart is no reason to try again.
+func (g *Guard) Restore(row []string, since, lastCall, now time.Time) {
+	if since.IsZero() {
 		g.row = row
+		return
 	}
+	g.active, g.at = true, onClock(latest(since, lastCall).Add(guardEvery), guardEvery, now)
 }
 
 // Refused takes the refusal of a chat. accepted says whether it had accepted a message before,

@@ -147,17 +147,26 @@ func (m channelMachine) may(now time.Time, due bool) permit {
 	p := permit{calls: anyNumber}
 	if m.guard.Active() {
 		p.held, p.calls = ErrGuarded, 1
-		if at := m.guard.Next(); at.After(now) {
-			return permit{held: ErrGuarded, until: at}
-		}
 	}
 	if !m.canary.Free() {
-		if at := m.canary.Next(now); at.After(now) {
-			return permit{held: p.held, until: at}
-		}
 		p.calls, p.private = 1, m.canary.Private()
 	}
+	if at := m.nextCanary(now); at.After(now) {
+		return permit{held: p.held, until: at}
+	}
 	return p
+}
+
+// nextCanary is the earliest instant at which a call may start by the canary and the guard.
+func (m channelMachine) nextCanary(now time.Time) time.Time {
+	at := now
+	if m.guard.Active() {
+		at = latest(at, m.guard.Next())
+	}
+	if !m.canary.Free() {
+		at = latest(at, m.canary.Next(now))
+	}
+	return at
 }
 
 // mayProbe is may while the breaker is open.
@@ -176,7 +185,7 @@ func (m channelMachine) mayProbe(now time.Time, due bool) permit {
 	case StepTouch:
 		p.probe = probeTouch
 	case StepCanary:
-		if at := m.canary.Next(now); !m.canary.Free() && at.After(now) {
+		if at := m.nextCanary(now); at.After(now) {
 			p.until = at
 			return p
 		}

@@ -23,6 +23,27 @@ func (e storedEvent) apply(m *channelMachine, _ time.Time) ruling {
 	return ruling{}
 }
 
+// storedChannel is what is on disk about the whole channel, for a process that begins.
+type storedChannel struct {
+	sender   senderRow
+	failures []Failure // the last ones with nothing accepted after them, oldest first
+	detail   string    // what the channel said at the last of them
+	refused  []string  // the chats refused since the last acceptance that had accepted before
+	lastCall time.Time // when the newest call began
+}
+
+// restoreMachine is the machine with which a process begins.
+func restoreMachine(s storedChannel, identity string, now time.Time) channelMachine {
+	m, _ := channelMachine{}.step(storedEvent{s.sender, identity}, now)
+	if gate := onClock(s.sender.gateUntil, s.sender.gateWait, now); gate.After(now) {
+		m.gate = gate
+		m.canary.NewSpell(now)
+	}
+	m.breaker.Restore(s.failures, s.detail, now)
+	m.guard.Restore(s.refused, s.sender.guard, s.lastCall, now)
+	return m
+}
+
 // startedEvent is a call that begins.
 type startedEvent struct{ attempt int64 }
 
@@ -32,7 +53,8 @@ func (e startedEvent) apply(m *channelMachine, now time.Time) ruling {
 	}
 	if m.breaker.Open() {
 		m.breaker.CanaryStarted(e.attempt)
-	} else if m.guard.Active() {
+	}
+	if m.guard.Active() {
 		m.guard.Tried(now)
 	}
 	return ruling{}

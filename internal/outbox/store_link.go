@@ -194,6 +194,9 @@ func (o *Outbox) newerUnlinked(tx database.Tx, m Message) (bool, error) {
 	return true, nil
 }
 
+// afterAliases is the first text behind all that begin with AliasPrefix.
+const afterAliases = "customer;"
+
 // maxAliases is how many aliases of one address are listed.
 const maxAliases = 50
 
@@ -209,8 +212,8 @@ func (o *Outbox) Aliases(tx database.Tx, address string) ([]string, error) {
 		err := row.Scan(&alias)
 		list = append(list, alias)
 		return err
-	}, `SELECT address FROM notifier_recipients WHERE channel = ? AND alias_of = ?
-		AND substr(address, 1, 9) = 'customer:' ORDER BY address LIMIT ?`, o.channel, root, maxAliases)
+	}, `SELECT address FROM notifier_recipients INDEXED BY notifier_recipients_alias WHERE channel = ? AND alias_of = ?
+		AND address >= ? AND address < ? ORDER BY address LIMIT ?`, o.channel, root, AliasPrefix, afterAliases, maxAliases)
 	if err != nil {
 		return nil, fmt.Errorf("list the aliases of %s: %w", root, err)
 	}

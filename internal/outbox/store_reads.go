@@ -29,6 +29,9 @@ func (o *Outbox) Messages(tx database.Tx, f Filter) ([]Message, error) {
 
 // list reads one page. column is what chooses the messages besides the filter: recipient or address.
 func (o *Outbox) list(tx database.Tx, f Filter, column, value string) ([]Message, error) {
+	if f.Reason != "" && f.State != "" && f.State != StateDead && f.State != StateCanceled {
+		return nil, nil // only those have reasons, and a walk over all with this one would find none
+	}
 	query := `SELECT ` + columns + ` FROM outbox WHERE channel = ? AND id < ?`
 	args := []any{o.channel, f.Before}
 	add := func(condition string, value any) {
@@ -44,6 +47,8 @@ func (o *Outbox) list(tx database.Tx, f Filter, column, value string) ([]Message
 		add(` AND reason = ?`, f.Reason)
 	case f.State != "":
 		add(stateWords(f.State)+` AND state = ?`, f.State)
+	default:
+		query, args = newestOfAll, []any{o.channel, f.Before, f.Limit}
 	}
 	if column != "" && f.Subject != "" {
 		add(` AND +subject = ?`, f.Subject)
@@ -67,11 +72,26 @@ func (o *Outbox) list(tx database.Tx, f Filter, column, value string) ([]Message
 	return page, nil
 }
 
+// newestOfAll chooses by the newest ids of each state: no index has the ids of a channel as a whole, and
+// the rows of other channels may be many. An order and a limit have to follow.
+var newestOfAll = `SELECT ` + columns + ` FROM outbox WHERE id IN (` +
+	newest(`state IN ('pending', 'sending')`) + ` UNION ALL ` +
+	newest(`state = 'sent'`) + ` UNION ALL ` +
+	newest(`state = 'uncertain' AND state IN ('uncertain', 'dead', 'canceled')`) + ` UNION ALL ` +
+	newest(`state = 'dead' AND state IN ('uncertain', 'dead', 'canceled')`) + ` UNION ALL ` +
+	newest(`state = 'canceled' AND state IN ('uncertain', 'dead', 'canceled')`) + `)`
+
+func newest(condition string) string {
+	return `SELECT id FROM (SELECT id FROM outbox WHERE channel = ?1 AND id < ?2 AND ` + condition + ` ORDER BY id DESC LIMIT ?3)`
+}
+
 // stateWords are the words of the partial index that lists a state.
 func stateWords(s State) string {
 	switch s {
-	case StatePending, StateSending:
-		return ` AND state IN ('pending', 'sending')`
+	case StatePending:
+		return ` AND state IN ('pending', 'sending')` // of which few are being sent
+	case StateSending:
+		return ` AND state = 'sending'`
 	case StateSent:
 		return ` AND state = 'sent'`
 	}

@@ -43,28 +43,48 @@ func (o *Outbox) row(tx database.Tx, address string) (Recipient, error) {
 }
 
 // Recipients lists addresses in one state (all of them that are remembered, if empty), in the
-// order of their text, after the one given.
+// order of their text, after the one given. Customers are none: what is remembered of them is at most
+// for which address each stands, and there is a row for nearly every one.
 func (o *Outbox) Recipients(tx database.Tx, state RecipientState, after string, limit int) ([]Recipient, error) {
+	var list []Recipient
+	for _, within := range []struct{ after, before string }{{"", AliasPrefix}, {afterAliases, ""}} {
+		if within.before != "" && after >= within.before {
+			continue
+		}
+		page, err := o.recipientsBetween(tx, state, max(after, within.after), within.before, limit-len(list))
+		if err != nil {
+			return nil, fmt.Errorf("list recipients: %w", err)
+		}
+		if list = append(list, page...); len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+func (o *Outbox) recipientsBetween(tx database.Tx, state RecipientState, after, before string, limit int) ([]Recipient, error) {
 	query := `SELECT ` + recipientColumns + ` FROM notifier_recipients
-		WHERE channel = ?1 AND alias_of IS NULL AND address > ?3 `
+		WHERE channel = ?1 AND alias_of IS NULL AND address > ?2`
+	args := []any{o.channel, after, limit, string(state)}
+	if before != "" {
+		query += ` AND address < ?5`
+		args = append(args, before)
+	}
 	switch state {
 	case RecipientDoubtful, RecipientDead: // the words of the partial index
-		query += `AND state = ?2 AND state IN ('doubtful', 'dead') ORDER BY address LIMIT ?4`
+		query += ` AND state = ?4 AND state IN ('doubtful', 'dead')`
 	case RecipientOpen:
-		query += `AND state = ?2 ORDER BY address LIMIT ?4`
+		query += ` AND state = ?4`
 	default:
-		query += `AND ?2 = '' ORDER BY address LIMIT ?4`
+		query += ` AND ?4 = ''`
 	}
 	var list []Recipient
 	err := each(tx, func(row database.Row) error {
 		r, err := scanRecipient(row)
 		list = append(list, r)
 		return err
-	}, query, o.channel, string(state), after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list recipients: %w", err)
-	}
-	return list, nil
+	}, query+` ORDER BY address LIMIT ?3`, args...)
+	return list, err
 }
 
 func scanRecipient(row database.Row) (Recipient, error) {

@@ -30,10 +30,9 @@ func (o *Outbox) Purge(ctx context.Context, db *database.DB, now time.Time, r Re
 		return o.countPurge(ctx, db, now, r)
 	}
 	var report PurgeReport
-	var err error
-	var last cursor
-	report.Blanked, err = db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
-		return o.blank(tx, now, r, limit, &last)
+	var done cursor
+	_, err := db.InSteps(ctx, func(tx database.Tx, limit int) (int, error) {
+		return o.blank(tx, now, r, limit, &done, &report.Blanked)
 	})
 	if err != nil {
 		return report, fmt.Errorf("erase old messages: %w", err)
@@ -53,28 +52,31 @@ func (o *Outbox) Purge(ctx context.Context, db *database.DB, now time.Time, r Re
 	return report, nil
 }
 
-// purgeable chooses what has ended so long ago that its content goes.
-const purgeable = `INDEXED BY outbox_ended WHERE channel = ? AND blanked_at IS NULL AND ended_at IS NOT NULL AND ended_at <= ?
-	AND (state = 'sent' AND ended_at <= ? OR state IN ('dead', 'uncertain', 'canceled') AND ended_at <= ?)`
-
-func (o *Outbox) purgeableArgs(now time.Time, r Retention) []any {
-	sent, dead := now.Add(-r.Sent).UnixMilli(), now.Add(-r.Dead).UnixMilli()
-	return []any{o.channel, max(sent, dead), sent, dead}
-}
-
-// cursor is how far a purge has come in the order of ends. What it passes over – dead messages that are
-// kept for longer than sent ones – must not be looked at again in each step.
+// cursor is how far a purge has come in the order of ends.
 type cursor struct{ endedAt, id int64 }
 
-func (o *Outbox) blank(tx database.Tx, now time.Time, r Retention, limit int, last *cursor) (int, error) {
-	var ids []int64
-	err := each(tx, func(row database.Row) error {
-		err := row.Scan(&last.id, &last.endedAt)
-		ids = append(ids, last.id)
+// purgeable looks at the next limit messages that have ended long ago and not been erased, and returns how
+// many those were and the ids of those whose content goes: dead ones are kept longer than sent ones, or
+// shorter, and what is kept must not be looked at again in the next step.
+func (o *Outbox) purgeable(tx database.Tx, now time.Time, r Retention, limit int, last *cursor) (looked int, ids []int64, err error) {
+	sent, dead := now.Add(-r.Sent).UnixMilli(), now.Add(-r.Dead).UnixMilli()
+	err = each(tx, func(row database.Row) error {
+		var state State
+		err := row.Scan(&last.id, &last.endedAt, &state)
+		looked++
+		if state == StateSent && last.endedAt <= sent || state != StateSent && last.endedAt <= dead {
+			ids = append(ids, last.id)
+		}
 		return err
-	}, `SELECT id, ended_at FROM outbox `+purgeable+`
-		AND (ended_at, id) > (?, ?) ORDER BY ended_at, id LIMIT ?`,
-		append(o.purgeableArgs(now, r), last.endedAt, last.id, limit)...)
+	}, `SELECT id, ended_at, state FROM outbox INDEXED BY outbox_ended WHERE channel = ? AND blanked_at IS NULL
+		AND ended_at IS NOT NULL AND ended_at <= ? AND (ended_at, id) > (?, ?) ORDER BY ended_at, id LIMIT ?`,
+		o.channel, max(sent, dead), last.endedAt, last.id, limit)
+	return looked, ids, err
+}
+
+// blank erases the content of the next messages. It returns how many it looked at, and adds to erased.
+func (o *Outbox) blank(tx database.Tx, now time.Time, r Retention, limit int, last *cursor, erased *int) (int, error) {
+	looked, ids, err := o.purgeable(tx, now, r, limit, last)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +88,8 @@ func (o *Outbox) blank(tx database.Tx, now time.Time, r Retention, limit int, la
 			return 0, err
 		}
 	}
-	return len(ids), nil
+	*erased += len(ids)
+	return looked, nil
 }
 
 func (o *Outbox) remove(tx database.Tx, now time.Time, r Retention, limit int) (int, error) {
@@ -132,25 +135,51 @@ func (o *Outbox) forgetPauses(tx database.Tx, now time.Time, r Retention, limit 
 	return int(n), err
 }
 
+// countPurge counts in pages, so that no statement holds the reader for long.
 func (o *Outbox) countPurge(ctx context.Context, db *database.DB, now time.Time, r Retention) (PurgeReport, error) {
 	var report PurgeReport
-	err := db.Read(ctx, func(tx database.Tx) error {
-		err := tx.QueryRow(`SELECT count(*) FROM outbox `+purgeable, o.purgeableArgs(now, r)...).Scan(&report.Blanked)
-		if err != nil {
-			return err
+	var erased, removed cursor
+	keys := now.Add(-r.Keys).UnixMilli()
+	for _, count := range []func(tx database.Tx) (int, error){
+		func(tx database.Tx) (int, error) {
+			looked, ids, err := o.purgeable(tx, now, r, countPage, &erased)
+			report.Blanked += len(ids)
+			return looked, err
+		},
+		func(tx database.Tx) (int, error) {
+			n, err := o.removable(tx, keys, countPage, &removed)
+			report.Removed += n
+			return n, err
+		},
+		func(tx database.Tx) (int, error) {
+			return 0, tx.QueryRow(`SELECT count(*) FROM notifier_pauses WHERE `+oldPauses, o.channel, keys).Scan(&report.Pauses)
+		},
+	} {
+		for more := true; more; {
+			err := db.Read(ctx, func(tx database.Tx) error {
+				n, err := count(tx)
+				more = n == countPage
+				return err
+			})
+			if err != nil {
+				return report, fmt.Errorf("count old messages: %w", err)
+			}
 		}
-		err = tx.QueryRow(`SELECT count(*) FROM outbox WHERE channel = ? AND blanked_at IS NOT NULL AND ended_at <= ?`,
-			o.channel, now.Add(-r.Keys).UnixMilli()).Scan(&report.Removed)
-		if err != nil {
-			return err
-		}
-		return tx.QueryRow(`SELECT count(*) FROM notifier_pauses WHERE `+oldPauses,
-			o.channel, now.Add(-r.Keys).UnixMilli()).Scan(&report.Pauses)
-	})
-	if err != nil {
-		return report, fmt.Errorf("count old messages: %w", err)
 	}
 	return report, nil
+}
+
+// countPage is how many rows one transaction counts.
+const countPage = 2000
+
+// removable counts the next limit rows that a purge would remove.
+func (o *Outbox) removable(tx database.Tx, before int64, limit int, last *cursor) (n int, err error) {
+	err = each(tx, func(row database.Row) error {
+		n++
+		return row.Scan(&last.endedAt, &last.id)
+	}, `SELECT ended_at, id FROM outbox INDEXED BY outbox_blanked WHERE channel = ? AND blanked_at IS NOT NULL
+		AND ended_at <= ? AND (ended_at, id) > (?, ?) ORDER BY ended_at, id LIMIT ?`, o.channel, before, last.endedAt, last.id, limit)
+	return n, err
 }
 
 // Erase forgets who a recipient is: what its messages say, where they went, and the address that

@@ -12,6 +12,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 )
 
 // world is a database, a channel that does what a test tells it, and a dispatcher between them,
@@ -47,7 +48,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 
 func (w *world) open() {
 	w.t.Helper()
-	db, err := database.Open(context.Background(), w.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
+	db, err := database.Open(context.Background(), w.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch(), plans.Log())
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/outbox"
 )
 
@@ -122,7 +123,7 @@ func inShop(t *testing.T, batch int, test func(*shop)) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
 		ctx := context.Background()
-		db, err := database.Open(ctx, path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
+		db, err := database.Open(ctx, path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch(), plans.Log())
 		if err != nil {
 			t.Fatal(err)
 		}

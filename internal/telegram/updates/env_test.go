@@ -17,6 +17,7 @@ import (
 
 	"notifier"
 	"notifier/internal/database"
+	"notifier/internal/database/plans"
 	"notifier/internal/secret"
 	"notifier/internal/telegram"
 	"notifier/internal/telegram/sandbox"
@@ -93,7 +94,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func (r *env) open() {
 	r.t.Helper()
-	db, err := database.Open(context.Background(), r.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
+	db, err := database.Open(context.Background(), r.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch(), plans.Log())
 	if err != nil {
 		r.t.Fatal(err)
 	}

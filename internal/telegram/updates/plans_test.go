@@ -1,0 +1,10 @@
+package updates
+
+import (
+	"os"
+	"testing"
+
+	"notifier/internal/database/plans"
+)
+
+func TestMain(m *testing.M) { os.Exit(plans.Run(m, "notifier_updates")) }
