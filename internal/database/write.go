@@ -83,7 +83,8 @@ func (db *DB) run(fn func(Tx) error) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	done = true
-	return nil
+	// Asked before it, the files could go in between, and nobody would find what was committed.
+	return db.files.check()
 }
 
 func (db *DB) take(ctx context.Context) error {
