@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -48,13 +49,26 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 		values["TELEGRAM_API_URL"] = s.TelegramURL
 	}
 	// A token from a file would stand against the one that is written.
-	if err := config.WriteFile(config.File, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
+	file := p.source().Name()
+	if err := config.WriteFile(file, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
 		return err
 	}
-	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", config.File)
+	if err := makeDatabase(ctx, s); err != nil {
+		return err
+	}
+	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", file)
 	o.say("Next: `notifier doctor` checks the rest, `notifier serve` starts the service, and")
 	o.say("      `notifier order place --demo --chat %d` sends you a sample order.", o.chat)
 	return nil
+}
+
+// makeDatabase creates the database, so that the verbs about orders find one.
+func makeDatabase(ctx context.Context, s config.Settings) error {
+	a, err := app.New(ctx, s, slog.New(slog.DiscardHandler))
+	if err == nil {
+		a.Close()
+	}
+	return err
 }
 
 // onboarding is one run of setup.

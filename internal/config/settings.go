@@ -72,9 +72,6 @@ func (s Settings) WithToken(token secret.Value) Settings {
 	return s
 }
 
-// File is where settings are written, and read besides the environment: in the working folder.
-const File = ".env"
-
 // Error says what is wrong with one setting. It never holds the value of a secret.
 type Error struct{ Name, Reason string }
 

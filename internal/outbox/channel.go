@@ -13,18 +13,18 @@ type Verdict string
 
 // The verdicts a [Sender] can return.
 const (
-	Accepted     Verdict = "accepted"      // the channel has the message
-	Wait         Verdict = "wait"          // too fast: not before Answer.Wait has passed
-	Uncertain    Verdict = "uncertain"     // the channel may or may not have it
-	NotSent      Verdict = "not_sent"      // no byte of the request left this machine
-	NotFromChannel  Verdict = "not_telegram"  // somebody else answered, such as a proxy
-	BotStopped   Verdict = "bot_stopped"   // the channel refuses us altogether: the token is not good
-	Moved        Verdict = "moved"         // the address has changed to Answer.MovedTo
-	ChatDead     Verdict = "chat_dead"     // this address cannot be reached any more
-	ChatDoubtful Verdict = "chat_doubtful" // this address looks unreachable, but may come back
-	Repair       Verdict = "repair"        // the markup was refused: once more as plain text
-	Rejected     Verdict = "rejected"      // this message will never be taken
-	Failed       Verdict = "failed"        // the channel failed without having taken the message
+	Accepted       Verdict = "accepted"      // the channel has the message
+	Wait           Verdict = "wait"          // too fast: not before Answer.Wait has passed
+	Uncertain      Verdict = "uncertain"     // the channel may or may not have it
+	NotSent        Verdict = "not_sent"      // no byte of the request left this machine
+	NotFromChannel Verdict = "not_telegram"  // somebody else answered, such as a proxy
+	BotStopped     Verdict = "bot_stopped"   // the channel refuses us altogether: the token is not good
+	Moved          Verdict = "moved"         // the address has changed to Answer.MovedTo
+	ChatDead       Verdict = "chat_dead"     // this address cannot be reached any more
+	ChatDoubtful   Verdict = "chat_doubtful" // this address looks unreachable, but may come back
+	Repair         Verdict = "repair"        // the markup was refused: once more as plain text
+	Rejected       Verdict = "rejected"      // this message will never be taken
+	Failed         Verdict = "failed"        // the channel failed without having taken the message
 )
 
 // failure says whether a verdict is a failure of the channel, which may be an outage's, rather than

@@ -179,12 +179,12 @@ type State string
 // The states of a message. StatePending and StateSending are on their way; the others are ends, which only
 // a person's retry undoes (and never that of StateSent).
 const (
-	StatePending  State = "pending"   // will be sent; explain says what it waits for
-	StateSending  State = "sending"   // an attempt is open: it is on disk, and the call may be under way
-	StateSent     State = "sent"      // the channel has it
-	StateUncertain   State = "uncertain" // the channel may have it, and it is not to be sent again
-	StateDead     State = "dead"      // failed for good, see the reason
-	StateCanceled State = "canceled"  // nobody wants it any more
+	StatePending   State = "pending"   // will be sent; explain says what it waits for
+	StateSending   State = "sending"   // an attempt is open: it is on disk, and the call may be under way
+	StateSent      State = "sent"      // the channel has it
+	StateUncertain State = "uncertain" // the channel may have it, and it is not to be sent again
+	StateDead      State = "dead"      // failed for good, see the reason
+	StateCanceled  State = "canceled"  // nobody wants it any more
 )
 
 // Reasons why a message is dead.
