@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -128,7 +129,7 @@ func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 func (o *onboarding) findChat(ctx context.Context) error {
 	info, reply := o.client.WebhookInfo(ctx)
 	if reply.OK && info.URL != "" {
-		o.say("Another program receives this bot's updates: a webhook is set.")
+		o.say("Another program receives this bot's updates: a webhook is set%s.", atHost(info.URL))
 		yes, err := o.confirm(ctx, "Remove it? What waits is kept.")
 		if err != nil {
 			return err
@@ -159,6 +160,15 @@ func (o *onboarding) findChat(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// atHost names the host of an address whose path may hold a secret.
+func atHost(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	return " at " + printable(u.Hostname())
 }
 
 // heard is what setup needs of an update.
