@@ -37,6 +37,15 @@ func (s Settings) checkListen() error {
 	return &Error{name, NeedsKey}
 }
 
+// checkKeys refuses an empty key beside a comma, which would let nobody in, or everybody.
+func (s Settings) checkKeys() error {
+	keys := strings.Split(s.APIKey.Reveal(), ",")
+	if s.APIKey.Reveal() == "" || len(keys) <= 2 && !slices.ContainsFunc(keys, func(k string) bool { return strings.TrimSpace(k) == "" }) {
+		return nil
+	}
+	return &Error{"NOTIFIER_API_KEY", "must be one key, or two that are separated by a comma"}
+}
+
 func (s Settings) checkRetention() error {
 	var wrong []error
 	for _, r := range []struct {

@@ -99,7 +99,7 @@ func (s Settings) validate() error {
 	need(s.StaffChatID == 0 || syntax.IsChatID(s.StaffChatID), staffChat, staffChatForm)
 	_, errSafety := s.DispatchTimes()
 	_, errPurge := s.PurgeTimes()
-	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),
+	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkKeys(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),
 		checkAddress("NOTIFIER_ALERT_URL", s.AlertURL), checkAddress("NOTIFIER_HEARTBEAT_URL", s.HeartbeatURL))
 	return errors.Join(wrong...)
 }

@@ -124,6 +124,8 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{"NOTIFIER_LISTEN", "8080", "ADDRESS:PORT"},
 		{"NOTIFIER_LISTEN", "192.168.0.7:8080", "NOTIFIER_API_KEY"},
 		{"NOTIFIER_LISTEN", ":8080", "NOTIFIER_API_KEY"},
+		{"NOTIFIER_API_KEY", ",", "two"},
+		{"NOTIFIER_API_KEY", "a,b,c", "two"},
 		{"NOTIFIER_RATE_BOT", "0", "rate"},
 		{"NOTIFIER_RATE_BOT", "fast", "a number"},
 		{"NOTIFIER_RATE_GROUP", "-1", "rate"},
