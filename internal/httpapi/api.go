@@ -159,5 +159,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		f.write(w)
 		return
 	}
-	a.mux.ServeHTTP(w, r)
+	d := newDraft(w)
+	a.mux.ServeHTTP(d, r)
+	d.send(w)
 }
