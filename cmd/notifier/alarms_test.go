@@ -104,7 +104,10 @@ func TestAWrongTokenMakesNoCall(t *testing.T) {
 		t.Errorf("%d calls with another bot's token: %+v", n-before, c.box.Calls()[before:])
 	}
 	s.end()
-	c.serve("--accept-new-bot")
+	// What waits was written for the other bot's chats: a person sees how much it is.
+	s = c.serve("--accept-new-bot")
+	s.out.find(t, `sender +(paused) .*; messages that wait: 1, and .notifier resume. sends them`)
+	c.run("resume")
 	c.delivered(1)
 }
 
@@ -160,7 +163,7 @@ func withClock(t *testing.T, address string, wrong *atomic.Bool) string {
 func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 	b := newAlertServer(t)
 	c := newEnv(t, b.settings()...)
-	s, err := config.Load(c.environ, ".env")
+	s, err := config.Load(c.environ, config.Find(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +173,7 @@ func TestAFullDiskIsToldAndOverByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if err := a.AddSender(false); err != nil {
+	if err := a.AddSender(); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

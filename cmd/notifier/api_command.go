@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-
-	"notifier/internal/app"
 )
 
 // apiCommand is part of every verb that asks the API in this process.
@@ -26,8 +24,6 @@ type apiRequest struct {
 	// named: the response holds an address of the bot, for which its name must be asked. Whether that
 	// is told only makes a difference to that address.
 	named bool
-	// makes: it puts something into the database, so that there may be none yet.
-	makes bool
 	// options are the fields of the request that came from the command line.
 	options options
 }
@@ -38,12 +34,7 @@ func (a apiCommand) call(ctx context.Context, p *program, q apiRequest, show fun
 	if err != nil {
 		return err
 	}
-	if !q.makes {
-		if err := needDatabase(s); err != nil {
-			return err
-		}
-	}
-	service, err := app.New(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	service, err := p.openExisting(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type chatLinkCmd struct {
 
 // Run makes an address behind which a customer connects their chat.
 func (c *chatLinkCmd) Run(ctx context.Context, p *program) error {
-	q := apiRequest{method: http.MethodPost, target: "/customers/" + url.PathEscape(c.Customer) + "/link", named: true, makes: true,
+	q := apiRequest{method: http.MethodPost, target: "/customers/" + url.PathEscape(c.Customer) + "/link", named: true,
 		options: options{"/path/customerId": "the customer's id"}}
 	return c.call(ctx, p, q, func(a object) error {
 		_, err := fmt.Fprintf(p.stdout, "%s\nGood for one use, until %s.\n", a.text("connectUrl"), a.text("expiresAt"))

@@ -12,12 +12,14 @@ import (
 
 // cli is the command line.
 type cli struct {
+	EnvFile string `help:"Read settings from this file, and from no other." placeholder:"FILE"`
+
 	Demo     demoCmd     `cmd:"" help:"Show everything at once, without an account or a token."`
 	Serve    serveCmd    `cmd:"" help:"Run the service: HTTP API and sender."`
 	Dispatch dispatchCmd `cmd:"" help:"Send what is due and end, for cron instead of serve."`
 	Sandbox  sandboxCmd  `cmd:"" help:"Run a fake Bot API to test against."`
 
-	Setup   setupCmd   `cmd:"" help:"Get a first bot going: asks for the token and writes .env."`
+	Setup   setupCmd   `cmd:"" help:"Get a first bot going: asks for the token and writes the settings file."`
 	Doctor  doctorCmd  `cmd:"" help:"Look for what is wrong, and say what mends it."`
 	Health  healthCmd  `cmd:"" help:"Ask a running service how it is."`
 	Backup  backupCmd  `cmd:"" help:"Copy the database while others use it."`

@@ -27,6 +27,7 @@ var errDemoOver = errors.New("the demo is over")
 // Run shows the service at work, on a database and a Bot API of its own. It reads no settings: a
 // real token nearby must not be used.
 func (c *demoCmd) Run(ctx context.Context, p *program) error {
+	outliveReaders()
 	dir, err := os.MkdirTemp("", "notifier-demo-")
 	if err != nil {
 		return err
@@ -46,7 +47,7 @@ func (c *demoCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer a.Close()
-	if err := a.AddSender(false); err != nil {
+	if err := a.AddSender(); err != nil {
 		return err
 	}
 	box := sandbox.New(sandbox.Options{})

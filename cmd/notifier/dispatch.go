@@ -1,10 +1,6 @@
 package main
 
-import (
-	"context"
-
-	"notifier/internal/app"
-)
+import "context"
 
 type dispatchCmd struct {
 	UntilEmpty bool `help:"Make passes until nothing is due."`
@@ -16,12 +12,14 @@ func (c *dispatchCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, s, newLog(p.stderr, s.LogLevel, s.LogFormat))
+	log := newServiceLog(p.stderr, s.LogLevel, s.LogFormat)
+	defer log.close()
+	a, err := p.openExisting(ctx, s, log.Logger)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	if err := a.AddSender(false); err != nil {
+	if err := a.AddSender(); err != nil {
 		return err
 	}
 	return a.Dispatch(ctx, c.UntilEmpty, p.stdout)

@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"notifier/internal/app"
-	"notifier/internal/config"
 	"notifier/internal/doctor"
 )
 
@@ -19,7 +18,7 @@ type doctorCmd struct {
 // Run looks for what is wrong and prints it.
 func (c *doctorCmd) Run(ctx context.Context, p *program) error {
 	report := doctor.Examine(ctx, doctor.Options{
-		Environ: p.environ, File: config.File, Outbox: app.NewOutbox, Client: app.NewClient,
+		Environ: p.environ, Source: p.source(), Outbox: app.NewOutbox, Client: app.NewClient,
 	})
 	var err error
 	if c.JSON {

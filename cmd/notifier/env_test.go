@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"notifier"
+	"notifier/internal/database"
 	"notifier/internal/telegram/sandbox"
 )
 
@@ -77,10 +80,36 @@ func newEnv(t *testing.T, environ ...string) *env {
 	box := sandbox.New(sandbox.Options{})
 	server := httptest.NewServer(box)
 	t.Cleanup(func() { box.Close(); server.Close() })
+	path := filepath.Join(t.TempDir(), "shop #1?.db")
+	if err := createDatabase(path); err != nil {
+		t.Fatal(err)
+	}
 	return &env{t: t, root: root, box: box, boxURL: server.URL, environ: append([]string{
-		"TELEGRAM_BOT_TOKEN=1:test", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0",
-		"DATABASE_URL=" + filepath.Join(t.TempDir(), "shop #1?.db"),
+		"TELEGRAM_BOT_TOKEN=1:test", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0", "DATABASE_URL=" + path,
 	}, environ...)}
+}
+
+// removeDatabase takes the database away again.
+func (c *env) removeDatabase() {
+	c.t.Helper()
+	for _, pair := range c.environ {
+		path, found := strings.CutPrefix(pair, "DATABASE_URL=")
+		if !found {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// createDatabase makes a database, as serve does: most verbs need one.
+func createDatabase(path string) error {
+	db, err := database.Open(context.Background(), path, notifier.Schema, notifier.SchemaVersion)
+	if err != nil {
+		return err
+	}
+	return db.Close()
 }
 
 // run runs the program to its end.

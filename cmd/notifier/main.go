@@ -23,9 +23,22 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(untilSignal(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// untilSignal is a context that a signal ends. A second one ends the process at once, unless it says
+// that the terminal has gone: a shell and the kernel both send that.
+func untilSignal() context.Context {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, func() {
+		signal.Ignore(syscall.SIGHUP)
+		stop()
+	})
+	return ctx
 }
 
 // Exit codes.
@@ -41,6 +54,8 @@ type program struct {
 	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
+	// envFile is the settings file that was named.
+	envFile string
 }
 
 // run does what the arguments say and returns the exit code.
@@ -67,6 +82,7 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	case command == nil: // --help has been shown
 		return code
 	}
+	p.envFile = c.EnvFile
 	return p.fail(command.Run())
 }
 
@@ -149,9 +165,21 @@ func positionalChats(args []string) []string {
 	return marked
 }
 
-// settings reads the environment and the settings file of the working folder.
+// source is where settings are read from.
+func (p *program) source() config.Source { return config.Find(p.envFile) }
+
+// settings reads the environment and the settings file, and names one that does not count.
 func (p *program) settings() (config.Settings, error) {
-	s, err := config.Load(p.environ, config.File)
+	source := p.source()
+	if words := source.PassedWords(); words != "" {
+		fmt.Fprintf(p.stderr, "notifier: %s\n", words)
+	}
+	if p.envFile != "" {
+		if _, err := os.Stat(p.envFile); err != nil {
+			return config.Settings{}, fmt.Errorf("--env-file: %w", err)
+		}
+	}
+	s, err := config.Load(p.environ, source)
 	if err != nil {
 		return s, wrongSettings(err)
 	}

@@ -102,8 +102,5 @@ func (p *program) open(ctx context.Context) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := needDatabase(s); err != nil {
-		return nil, err
-	}
-	return app.New(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
+	return p.openExisting(ctx, s, newLog(p.stderr, slog.LevelError, s.LogFormat))
 }

@@ -59,6 +59,7 @@ func (c *env) want(code int, words string, args ...string) string {
 
 func TestMigrate(t *testing.T) {
 	c := newEnv(t)
+	c.removeDatabase()
 	c.want(0, "no database", "migrate")
 	c.makeOld()
 	c.want(exitFailure, "run `notifier migrate`", "sender")

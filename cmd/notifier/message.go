@@ -141,7 +141,7 @@ func (c *messageSendCmd) Run(ctx context.Context, p *program) error {
 	add("notBefore", string(c.NotBefore))
 	add("expiresAt", string(c.ExpiresAt))
 	add("onUncertain", string(c.OnUncertain))
-	q := apiRequest{method: http.MethodPost, target: "/messages", body: body, key: c.Key, makes: true, options: options{
+	q := apiRequest{method: http.MethodPost, target: "/messages", body: body, key: c.Key, options: options{
 		"/customerId": "--customer", "/text": "--text", "/type": "--type", "/payload": "--payload",
 		"/expiresAt": "--expires-at", "/header/Idempotency-Key": "--key",
 	}}

@@ -101,7 +101,7 @@ func (c *orderPlaceCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	q := apiRequest{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0, makes: true, options: c.options()}
+	q := apiRequest{method: http.MethodPost, target: "/orders", body: body, key: c.Key, named: c.Chat == 0, options: c.options()}
 	return c.call(ctx, p, q, func(a object) error {
 		fmt.Fprintf(p.stdout, "Order %s is placed (id %s, %s).\n", name(a), a.text("orderId"), a.money())
 		if connect := a.text("connectUrl"); connect != "" {

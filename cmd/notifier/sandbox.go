@@ -19,6 +19,7 @@ type sandboxCmd struct {
 
 // Run is the sandbox, until ctx ends.
 func (c *sandboxCmd) Run(ctx context.Context, p *program) error {
+	outliveReaders()
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("%w\n--listen chooses another address, such as 127.0.0.1:0", err)

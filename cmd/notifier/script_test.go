@@ -14,6 +14,10 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// database FILE makes a database.
+			"database": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(createDatabase(ts.MkAbs(args[0]))) },
+		},
 		Setup: func(e *testscript.Env) error {
 			// The race detector would sleep for a second at the end of each process
 			// (https://go.dev/doc/articles/race_detector#Options).

@@ -26,7 +26,7 @@ type pauseCmd struct{ apiCommand }
 
 // Run pauses the sender.
 func (c *pauseCmd) Run(ctx context.Context, p *program) error {
-	return c.call(ctx, p, apiRequest{method: http.MethodPost, target: "/sender/pause", makes: true}, showSender(p))
+	return c.call(ctx, p, apiRequest{method: http.MethodPost, target: "/sender/pause"}, showSender(p))
 }
 
 type resumeCmd struct{ apiCommand }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"notifier/internal/app"
 	"notifier/internal/config"
@@ -25,7 +26,11 @@ func (c *serveCmd) Run(ctx context.Context, p *program) error {
 	if c.PrintConfig {
 		return s.Print(p.stdout)
 	}
-	log := newLog(p.stderr, s.LogLevel, s.LogFormat)
-	config.WarnOfOpenFile(log, config.File)
-	return app.Serve(ctx, s, app.ServeOptions{Paused: c.Paused, AcceptNewBot: c.AcceptNewBot, Log: log, Banner: p.stdout})
+	log := newServiceLog(p.stderr, s.LogLevel, s.LogFormat)
+	defer log.close()
+	config.WarnOfOpenFile(log.Logger, p.source().File)
+	return app.Serve(ctx, s, app.ServeOptions{
+		Paused: c.Paused, AcceptNewBot: c.AcceptNewBot, Log: log.Logger, Banner: p.stdout, DroppedLines: log.dropped,
+		Supervisor: app.NewSupervisor(p.environ, os.Getpid()),
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -48,13 +50,26 @@ func (c *setupCmd) Run(ctx context.Context, p *program) error {
 		values["TELEGRAM_API_URL"] = s.TelegramURL
 	}
 	// A token from a file would stand against the one that is written.
-	if err := config.WriteFile(config.File, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
+	file := p.source().Name()
+	if err := config.WriteFile(file, values, "TELEGRAM_BOT_TOKEN_FILE"); err != nil {
 		return err
 	}
-	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", config.File)
+	if err := makeDatabase(ctx, s); err != nil {
+		return err
+	}
+	o.say("\nWritten to %s, readable by you alone. The chat hears of every new order from now on.", file)
 	o.say("Next: `notifier doctor` checks the rest, `notifier serve` starts the service, and")
 	o.say("      `notifier order place --demo --chat %d` sends you a sample order.", o.chat)
 	return nil
+}
+
+// makeDatabase creates the database, so that the verbs about orders find one.
+func makeDatabase(ctx context.Context, s config.Settings) error {
+	a, err := app.New(ctx, s, slog.New(slog.DiscardHandler))
+	if err == nil {
+		a.Close()
+	}
+	return err
 }
 
 // onboarding is one run of setup.
@@ -114,7 +129,7 @@ func (o *onboarding) try(ctx context.Context) (refused string, err error) {
 func (o *onboarding) findChat(ctx context.Context) error {
 	info, reply := o.client.WebhookInfo(ctx)
 	if reply.OK && info.URL != "" {
-		o.say("Another program receives this bot's updates: a webhook is set.")
+		o.say("Another program receives this bot's updates: a webhook is set%s.", atHost(info.URL))
 		yes, err := o.confirm(ctx, "Remove it? What waits is kept.")
 		if err != nil {
 			return err
@@ -145,6 +160,15 @@ func (o *onboarding) findChat(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// atHost names the host of an address whose path may hold a secret.
+func atHost(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	return " at " + printable(u.Hostname())
 }
 
 // heard is what setup needs of an update.

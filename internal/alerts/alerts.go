@@ -64,7 +64,12 @@ type known struct {
 // New returns a monitor that does not run yet.
 func New(o Options) *Monitor {
 	return &Monitor{
-		Options: o, client: &http.Client{Transport: o.transport, Timeout: callFor},
+		Options: o, client: &http.Client{
+			Transport: o.transport, Timeout: callFor,
+			// The address often holds a secret, which is for nobody else; and a page to which somebody
+			// was led has told nobody.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 		alarms: map[string]*known{}, failed: map[string]bool{},
 	}
 }

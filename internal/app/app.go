@@ -44,13 +44,35 @@ type App struct {
 	lock   atomic.Pointer[database.SenderLock] // nil while another process has it
 }
 
+// Option changes how New works.
+type Option func(*options)
+
+type options struct {
+	database []database.Option
+	dropped  func() int64
+}
+
+// WithoutCreating refuses a database that is not there, or has no tables of ours.
+func WithoutCreating() Option {
+	return func(o *options) { o.database = append(o.database, database.WithoutCreating()) }
+}
+
+// WithDroppedLines lets the metrics show how many lines of the log were not written.
+func WithDroppedLines(dropped func() int64) Option {
+	return func(o *options) { o.dropped = dropped }
+}
+
 // New wires everything but the sender.
-func New(ctx context.Context, s config.Settings, log *slog.Logger) (*App, error) {
+func New(ctx context.Context, s config.Settings, log *slog.Logger, given ...Option) (*App, error) {
+	o := options{dropped: func() int64 { return 0 }}
+	for _, option := range given {
+		option(&o)
+	}
 	texts, err := newTexts(s)
 	if err != nil {
 		return nil, err
 	}
-	db, err := database.Open(ctx, s.Database, notifier.Schema, notifier.SchemaVersion)
+	db, err := database.Open(ctx, s.Database, notifier.Schema, notifier.SchemaVersion, o.database...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nDATABASE_URL says where the database is", err)
 	}
@@ -60,6 +82,7 @@ func New(ctx context.Context, s config.Settings, log *slog.Logger) (*App, error)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	httpapi.RegisterBuildInfo(registry, Version())
+	httpapi.RegisterDroppedLines(registry, o.dropped)
 	httpapi.RegisterCollector(registry, db, a.box, time.Now)
 	a.metrics = httpapi.NewMetrics(registry, updateKinds()...)
 	a.api = httpapi.New(httpapi.Config{

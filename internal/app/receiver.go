@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -60,7 +61,7 @@ func (a *App) addReceiver(client *telegram.Client) error {
 		return &config.Error{Name: "NOTIFIER_WEBHOOK_SECRET", Reason: err.Error()}
 	}
 	if a.settings.WebhookListen == "" {
-		a.api.MountWebhook(r.webhook)
+		a.api.MountWebhook(r.webhook, a.settings.WebhookPaths()...)
 	}
 	return nil
 }
@@ -153,9 +154,19 @@ func (a *App) openWebhook(api endpoint) ([]endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w\nNOTIFIER_WEBHOOK_LISTEN chooses another address", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle(config.WebhookPath, a.receiver.webhook)
-	return []endpoint{api, {l, httpapi.NewServer(mux, a.log)}}, nil
+	return []endpoint{api, {l, httpapi.NewServer(a.webhookOnly(), a.log)}}, nil
+}
+
+// webhookOnly answers where updates come in, and nowhere else.
+func (a *App) webhookOnly() http.Handler {
+	paths := a.settings.WebhookPaths()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(paths, r.URL.Path) {
+			http.NotFound(w, r)
+			return
+		}
+		a.receiver.webhook.ServeHTTP(w, r)
+	})
 }
 
 // notReceiving says why what customers do does not come in, or nothing. Only the process that

@@ -23,13 +23,15 @@ type ServeOptions struct {
 	Paused       bool // with the sender paused
 	AcceptNewBot bool // with another bot than the one the database has sent with
 	Log          *slog.Logger
-	Banner       io.Writer // is told the addresses, the database and the sender's state
+	Banner       io.Writer    // is told the addresses, the database and the sender's state
+	DroppedLines func() int64 // how many lines of the log were not written; nil: none
+	Supervisor   Supervisor
 }
 
 // Serve is the service with these settings, until ctx ends. Once it is wired it answers HTTP, and
 // sends while it has the sender's lock.
 func Serve(ctx context.Context, s config.Settings, o ServeOptions) error {
-	a, err := New(ctx, s, o.Log)
+	a, err := New(ctx, s, o.Log, o.forNew()...)
 	if err != nil {
 		return unlessEnding(ctx, err)
 	}
@@ -42,7 +44,20 @@ func Serve(ctx context.Context, s config.Settings, o ServeOptions) error {
 		closeAll(endpoints)
 		return unlessEnding(ctx, err)
 	}
-	return a.serve(ctx, endpoints...)
+	told := make(chan struct{})
+	go func() { defer close(told); a.report(ctx, o.Supervisor) }()
+	err = a.serve(ctx, endpoints...)
+	if ctx.Err() != nil {
+		<-told
+	}
+	return err
+}
+
+func (o ServeOptions) forNew() []Option {
+	if o.DroppedLines == nil {
+		return nil
+	}
+	return []Option{WithDroppedLines(o.DroppedLines)}
 }
 
 // ServeAt answers HTTP at one address, and sends, until ctx ends.
@@ -61,8 +76,13 @@ func unlessEnding(ctx context.Context, err error) error {
 
 // open readies the sender and the endpoints. Those it returns are open, with an error too.
 func (a *App) open(ctx context.Context, o ServeOptions) ([]endpoint, error) {
-	if err := a.AddSender(o.AcceptNewBot); err != nil {
+	if err := a.AddSender(); err != nil {
 		return nil, err
+	}
+	if o.AcceptNewBot {
+		if err := a.acceptBot(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if o.Paused {
 		err := a.db.Write(ctx, func(tx database.Tx) error { return a.box.Pause(tx, time.Now()) })
@@ -108,9 +128,10 @@ func (a *App) banner(ctx context.Context, w io.Writer, endpoints []endpoint) err
 	if len(endpoints) > 1 {
 		in += " at " + endpoints[1].listener.Addr().String()
 	}
-	_, err = fmt.Fprintf(w, "notifier %s\n  API       http://%s (%s)\n  database  %s\n  Telegram  %s (updates: %s)\n  sender    %s\n",
+	// That nobody reads it is no reason not to serve.
+	_, _ = fmt.Fprintf(w, "notifier %s\n  API       http://%s (%s)\n  database  %s\n  Telegram  %s (updates: %s)\n  sender    %s\n",
 		Version(), endpoints[0].listener.Addr(), guard, a.db.Path(), a.settings.TelegramURL, in, sender)
-	return err
+	return nil
 }
 
 // errDrain says that calls under way did not end in time; their attempts stay open on disk.
@@ -200,6 +221,9 @@ func (a *App) sendOnce(ctx context.Context) error {
 	beside.Go(func() error { return a.receive(ctx) })
 	beside.Go(func() error { a.monitor().Run(ctx); return nil })
 	beside.Go(func() error { return a.dispatch(ctx, schedule) })
+	_, stop := a.db.Watch() // so that it is known whether the kernel tells
+	stop()
+	a.tellOfPolling()
 	return beside.Wait()
 }
 

@@ -65,9 +65,8 @@ func (a *App) connect() (*telegram.Client, error) {
 	return client, nil
 }
 
-// AddSender wires the way to Telegram, out and in. It asks nobody yet. With accept the database
-// belongs to the token's bot from now on.
-func (a *App) AddSender(accept bool) error {
+// AddSender wires the way to Telegram, out and in. It asks nobody yet.
+func (a *App) AddSender() error {
 	client, err := a.connect()
 	if err != nil {
 		return err
@@ -76,18 +75,27 @@ func (a *App) AddSender(accept bool) error {
 	if err != nil {
 		return err
 	}
-	if accept {
-		err := a.db.Write(context.Background(), func(tx database.Tx) error { return a.box.AcceptIdentity(tx, client.ID()) })
-		if err != nil {
-			return err
-		}
-	}
 	d := outbox.NewDispatcher(a.db, a.box, client, limiter, outbox.DispatcherConfig{
 		Identity: client.ID(), Concurrency: a.settings.Concurrency, BatchSize: a.settings.BatchSize, SendTimeout: a.settings.SendTimeout,
 		Logger: a.log, Observer: a.metrics, Held: a.holdsLock,
 	})
 	a.sender.Store(d)
 	return a.addReceiver(client)
+}
+
+// acceptBot lets the database belong to the token's bot from now on. What waits was written for
+// another bot's chats, so the sender is paused until a person has seen how much that is.
+func (a *App) acceptBot(ctx context.Context) error {
+	id := a.client.Load().ID()
+	return a.db.Write(ctx, func(tx database.Tx) error {
+		if err := a.box.CheckIdentity(tx, id); !errors.Is(err, outbox.ErrIdentity) {
+			return err
+		}
+		if err := a.box.AcceptIdentity(tx, id); err != nil {
+			return err
+		}
+		return a.box.Pause(tx, time.Now())
+	})
 }
 
 // holdsLock says, with an error, that the sender's lock was lost.

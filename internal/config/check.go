@@ -18,6 +18,9 @@ import (
 // leastKeyRetention is how long a shop may rely on an Idempotency-Key.
 const leastKeyRetention = 30 * 24 * time.Hour
 
+// NeedsKey is why a public address is refused without a key.
+const NeedsKey = "without NOTIFIER_API_KEY must be a loopback address such as 127.0.0.1:8080"
+
 // checkListen lets only this machine in as long as there is no key.
 func (s Settings) checkListen() error {
 	const name = "NOTIFIER_LISTEN"
@@ -31,7 +34,16 @@ func (s Settings) checkListen() error {
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
 		return nil
 	}
-	return &Error{name, "without NOTIFIER_API_KEY must be a loopback address such as 127.0.0.1:8080"}
+	return &Error{name, NeedsKey}
+}
+
+// checkKeys refuses an empty key beside a comma, which would let nobody in, or everybody.
+func (s Settings) checkKeys() error {
+	keys := strings.Split(s.APIKey.Reveal(), ",")
+	if s.APIKey.Reveal() == "" || len(keys) <= 2 && !slices.ContainsFunc(keys, func(k string) bool { return strings.TrimSpace(k) == "" }) {
+		return nil
+	}
+	return &Error{"NOTIFIER_API_KEY", "must be one key, or two that are separated by a comma"}
 }
 
 func (s Settings) checkRetention() error {
@@ -53,6 +65,16 @@ func (s Settings) checkRetention() error {
 // WebhookPath is the path of the address that Telegram sends updates to.
 const WebhookPath = "/telegram/webhook"
 
+// WebhookPaths are where updates come in: under the path of the public address, as a proxy passes it
+// on, and under ours, for one that takes what comes before it away.
+func (s Settings) WebhookPaths() []string {
+	u, err := url.Parse(s.WebhookURL)
+	if err != nil || u.Path == WebhookPath || !strings.HasPrefix(u.Path, "/") {
+		return []string{WebhookPath}
+	}
+	return []string{WebhookPath, u.Path}
+}
+
 // What NOTIFIER_UPDATES can be.
 const (
 	UpdatesPolling = "polling"
@@ -73,7 +95,7 @@ func (s Settings) checkUpdates() error {
 	var wrong []error
 	if u, err := url.Parse(s.WebhookURL); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		wrong = append(wrong, &Error{"NOTIFIER_WEBHOOK_URL", "must be the public https:// address that Telegram sends updates to"})
-	} else if u.Path != WebhookPath {
+	} else if !strings.HasSuffix(u.Path, WebhookPath) {
 		wrong = append(wrong, &Error{"NOTIFIER_WEBHOOK_URL", "must end in " + WebhookPath + ", where this service takes updates"})
 	}
 	if !syntax.IsWebhookSecret(s.WebhookSecret) {

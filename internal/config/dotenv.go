@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // WriteFile puts values into a settings file, or makes it, with mode 0600. Lines about other
@@ -32,18 +34,33 @@ func WriteFile(file string, values map[string]string, without ...string) error {
 	text := strings.TrimLeft(strings.Join(kept, "\n"), "\n") + "\n"
 	// A new file takes the place of the old: nobody reads half of it, and its mode is right from
 	// the start.
-	unfinished, err := os.CreateTemp(".", file+".*") // mode 0600
+	unfinished, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
 	_, errWrite := unfinished.WriteString(text)
-	err = errors.Join(errWrite, unfinished.Sync(), unfinished.Close())
+	err = errors.Join(errWrite, keepOwner(unfinished, file), unfinished.Sync(), unfinished.Close())
 	if err == nil {
 		err = os.Rename(unfinished.Name(), file)
 	}
 	if err != nil {
 		_ = os.Remove(unfinished.Name())
 		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
+// keepOwner lets a file that root writes anew belong to whom the old one belonged to: the service.
+func keepOwner(f *os.File, old string) error {
+	info, err := os.Stat(old)
+	if errors.Is(err, fs.ErrNotExist) || os.Geteuid() != 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return f.Chown(int(s.Uid), int(s.Gid))
 	}
 	return nil
 }

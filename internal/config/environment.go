@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -31,12 +32,12 @@ func Defaults() Settings {
 
 // Load reads the settings: the environment comes before the file, an empty value counts as
 // none, and a secret may be in a file of its own.
-func Load(environ []string, file string) (Settings, error) {
-	values, err := readDotenv(file)
+func Load(environ []string, source Source) (Settings, error) {
+	values, err := readDotenv(source.File)
 	if err != nil {
 		return Settings{}, err
 	}
-	unknown := unknownNames(slices.Collect(maps.Keys(values)), file, func(string) bool { return false })
+	unknown := unknownNames(slices.Collect(maps.Keys(values)), source.File, func(string) bool { return false })
 	fromOutside := map[string]string{}
 	for _, pair := range environ {
 		if name, value, _ := strings.Cut(pair, "="); value != "" {
@@ -48,19 +49,44 @@ func Load(environ []string, file string) (Settings, error) {
 		return Settings{}, errors.Join(unknown...)
 	}
 	maps.Copy(values, fromOutside)
+	useCredentials(values)
 	tokenFile := values["TELEGRAM_BOT_TOKEN_FILE"]
 	if err := readSecretFiles(values); err != nil {
 		return Settings{}, err
 	}
 	s, err := parse(values)
 	s.tokenFile = tokenFile
+	if !strings.Contains(s.Database, "://") {
+		s.Database = source.place(s.Database)
+	}
 	return s, err
+}
+
+// useCredentials names, for each secret that has no value, the file in which systemd hands it over:
+// TELEGRAM_BOT_TOKEN is in telegram-bot-token (https://systemd.io/CREDENTIALS/).
+func useCredentials(values map[string]string) {
+	folder := values["CREDENTIALS_DIRECTORY"]
+	if folder == "" {
+		return
+	}
+	for _, e := range (Settings{}).entries() {
+		if !e.secret || values[e.name] != "" || values[e.name+"_FILE"] != "" {
+			continue
+		}
+		file := filepath.Join(folder, strings.ReplaceAll(strings.ToLower(e.name), "_", "-"))
+		if _, err := os.Stat(file); err == nil {
+			values[e.name+"_FILE"] = file
+		}
+	}
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // readDotenv reads the file, if there is one. Its error repeats nothing of it: a secret may be there.
 func readDotenv(file string) (map[string]string, error) {
+	if file == "" {
+		return map[string]string{}, nil
+	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil

@@ -72,9 +72,6 @@ func (s Settings) WithToken(token secret.Value) Settings {
 	return s
 }
 
-// File is where settings are written, and read besides the environment: in the working folder.
-const File = ".env"
-
 // Error says what is wrong with one setting. It never holds the value of a secret.
 type Error struct{ Name, Reason string }
 
@@ -102,7 +99,7 @@ func (s Settings) validate() error {
 	need(s.StaffChatID == 0 || syntax.IsChatID(s.StaffChatID), staffChat, staffChatForm)
 	_, errSafety := s.DispatchTimes()
 	_, errPurge := s.PurgeTimes()
-	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),
+	wrong = append(wrong, errSafety, errPurge, s.checkListen(), s.checkKeys(), s.checkRetention(), s.checkUpdates(), s.checkShown(), s.checkRates(),
 		checkAddress("NOTIFIER_ALERT_URL", s.AlertURL), checkAddress("NOTIFIER_HEARTBEAT_URL", s.HeartbeatURL))
 	return errors.Join(wrong...)
 }

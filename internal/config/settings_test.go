@@ -55,7 +55,7 @@ func write(t *testing.T, name, text string) string {
 
 func TestTheEnvironmentComesBeforeTheFile(t *testing.T) {
 	file := write(t, ".env", "NOTIFIER_RATE_BOT=10\nNOTIFIER_RATE_CHAT=2\nNOTIFIER_API_KEY='from file # and $HOME'\nOTHER=1\nNOTIFIER_LOCALE=\n")
-	s, err := Load([]string{"NOTIFIER_RATE_BOT=20", "NOTIFIER_RATE_CHAT=", "PATH=/bin"}, file)
+	s, err := Load([]string{"NOTIFIER_RATE_BOT=20", "NOTIFIER_RATE_CHAT=", "PATH=/bin"}, Source{File: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		{[]string{"TELEGRAM_BOT_TOKEN_FILE=/nowhere/token"}, "", "TELEGRAM_BOT_TOKEN_FILE: "},
 		{[]string{"NOTIFIER_API_KEY_FILE=" + write(t, "empty", "\n")}, "", "is empty"},
 	} {
-		s, err := Load(c.environ, write(t, ".env", c.dotenv))
+		s, err := Load(c.environ, Source{File: write(t, ".env", c.dotenv)})
 		got := s.Token.Reveal()
 		if err != nil {
 			got = err.Error()
@@ -100,20 +100,20 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 		"NOTIFIER_PORT": false, "NOTIFIER_PORT_8080_TCP": false, "NOTIFIER_PORT_8080_TCP_ADDR": false,
 		"NOTIFIER_API_SERVICE_HOST": false, "NOTIFIER_API_PORT_80_UDP_PROTO": false, "NOTIFIER_NAME": false,
 	} {
-		_, err := Load([]string{name + "=1"}, "/nowhere/.env")
+		_, err := Load([]string{name + "=1"}, Source{File: "/nowhere/.env"})
 		if (err != nil) != refused || (refused && !strings.Contains(err.Error(), name)) {
 			t.Errorf("%s in the environment: %v", name, err)
 		}
 		// In the file nothing has been put by others.
 		ours := strings.HasPrefix(name, "NOTIFIER_")
-		if _, err := Load(nil, write(t, ".env", name+"=1")); (err != nil) != ours {
+		if _, err := Load(nil, Source{File: write(t, ".env", name+"=1")}); (err != nil) != ours {
 			t.Errorf("%s in .env: %v", name, err)
 		}
 	}
 }
 
 func TestABrokenFileIsNotRepeated(t *testing.T) {
-	_, err := Load(nil, write(t, ".env", "TELEGRAM_BOT_TOKEN 1:opensesame\n"))
+	_, err := Load(nil, Source{File: write(t, ".env", "TELEGRAM_BOT_TOKEN 1:opensesame\n")})
 	if err == nil || strings.Contains(err.Error(), "opensesame") {
 		t.Errorf("error %v", err)
 	}
@@ -124,6 +124,8 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{"NOTIFIER_LISTEN", "8080", "ADDRESS:PORT"},
 		{"NOTIFIER_LISTEN", "192.168.0.7:8080", "NOTIFIER_API_KEY"},
 		{"NOTIFIER_LISTEN", ":8080", "NOTIFIER_API_KEY"},
+		{"NOTIFIER_API_KEY", ",", "two"},
+		{"NOTIFIER_API_KEY", "a,b,c", "two"},
 		{"NOTIFIER_RATE_BOT", "0", "rate"},
 		{"NOTIFIER_RATE_BOT", "fast", "a number"},
 		{"NOTIFIER_RATE_GROUP", "-1", "rate"},
@@ -154,7 +156,7 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{"NOTIFIER_LOG_LEVEL", "loud", "debug, info"},
 		{"NOTIFIER_LOG_FORMAT", "xml", "auto, text, json"},
 	} {
-		_, err := Load([]string{c.name + "=" + c.value}, "/nowhere/.env")
+		_, err := Load([]string{c.name + "=" + c.value}, Source{File: "/nowhere/.env"})
 		if err == nil || !strings.Contains(err.Error(), c.name) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s=%s: %v", c.name, c.value, err)
 		}
@@ -169,12 +171,12 @@ func TestARateIsRefusedByItself(t *testing.T) {
 		"NOTIFIER_RATE_GROUP": "NOTIFIER_RATE_GROUP: must be a rate from 0.000695 to 10000 messages a minute",
 	} {
 		for _, value := range []string{"0", "-1", "NaN", "Inf", "10001"} {
-			if _, err := Load([]string{name + "=" + value}, "/nowhere/.env"); err == nil || err.Error() != words {
+			if _, err := Load([]string{name + "=" + value}, Source{File: "/nowhere/.env"}); err == nil || err.Error() != words {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 		}
 	}
-	if _, err := Load([]string{"NOTIFIER_RATE_BOT=0.000012", "NOTIFIER_RATE_GROUP=0.000695"}, "/nowhere/.env"); err != nil {
+	if _, err := Load([]string{"NOTIFIER_RATE_BOT=0.000012", "NOTIFIER_RATE_GROUP=0.000695"}, Source{File: "/nowhere/.env"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -189,13 +191,13 @@ func TestSecretsInAddressesAreRefused(t *testing.T) {
 		"NOTIFIER_WEBHOOK_URL=https://u:opensesame@h/telegram/webhook", "NOTIFIER_WEBHOOK_URL=https://h/telegram/webhook?s=opensesame",
 	} {
 		name, _, _ := strings.Cut(pair, "=")
-		_, err := Load([]string{pair}, "/nowhere/.env")
+		_, err := Load([]string{pair}, Source{File: "/nowhere/.env"})
 		if err == nil || !strings.Contains(err.Error(), name+": ") || strings.Contains(err.Error(), "opensesame") {
 			t.Errorf("%s: %v", pair, err)
 		}
 	}
 	for _, pair := range []string{"TELEGRAM_API_URL=http://127.0.0.1:8081/", "TELEGRAM_API_URL=https://proxy.example/telegram", "DATABASE_URL=a:b?#%/x.db"} {
-		if _, err := Load([]string{pair}, "/nowhere/.env"); err != nil {
+		if _, err := Load([]string{pair}, Source{File: "/nowhere/.env"}); err != nil {
 			t.Errorf("%s: %v", pair, err)
 		}
 	}
@@ -215,7 +217,7 @@ func TestAWebhookNeedsAddressAndSecret(t *testing.T) {
 		{[]string{"NOTIFIER_WEBHOOK_URL=https://shop.example/", "NOTIFIER_WEBHOOK_SECRET=opensesame"}, "/telegram/webhook"},
 		{[]string{address, "NOTIFIER_WEBHOOK_SECRET=opensesame", "NOTIFIER_WEBHOOK_LISTEN=8443"}, "NOTIFIER_WEBHOOK_LISTEN"},
 	} {
-		_, err := Load(append(c.environ, "NOTIFIER_UPDATES=webhook"), "/nowhere/.env")
+		_, err := Load(append(c.environ, "NOTIFIER_UPDATES=webhook"), Source{File: "/nowhere/.env"})
 		switch {
 		case c.words == "" && err != nil, c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words)):
 			t.Errorf("%q: %v", c.environ, err)
@@ -228,7 +230,7 @@ func TestAWebhookNeedsAddressAndSecret(t *testing.T) {
 // The words of the setting are those that the outbox stores.
 func TestWhatIsUncertainIsSentAgainOrHeld(t *testing.T) {
 	for _, policy := range []string{outbox.OnUncertainResend, outbox.OnUncertainHold} {
-		if _, err := Load([]string{"NOTIFIER_ON_UNCERTAIN=" + policy}, "/nowhere/.env"); err != nil {
+		if _, err := Load([]string{"NOTIFIER_ON_UNCERTAIN=" + policy}, Source{File: "/nowhere/.env"}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Backup writes one consistent copy of the database to a new file while others go on writing.
@@ -18,29 +22,103 @@ func (db *DB) Backup(ctx context.Context, path string, mark func(Tx) error) erro
 		return fmt.Errorf("back up: %w", err)
 	}
 	if _, err := os.Lstat(target); !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("back up: %s exists already: choose a new name, or remove it first", target)
+		return fmt.Errorf("back up: %w", existsError(target))
 	}
-	unfinished := target + ".unfinished"
-	if err := db.copyTo(ctx, unfinished, mark); err != nil {
-		removeDatabase(unfinished)
+	draft, err := newDraft(target)
+	if err != nil {
 		return fmt.Errorf("back up to %s: %w", target, err)
 	}
-	if err := errors.Join(os.Link(unfinished, target), os.Remove(unfinished)); err != nil {
-		removeDatabase(unfinished)
+	defer draft.remove()
+	if err := db.copyTo(ctx, draft.Name(), mark); err != nil {
+		return fmt.Errorf("back up to %s: %w", target, err)
+	}
+	err = os.Link(draft.Name(), target) // it fails where somebody else has made one meanwhile
+	if errors.Is(err, fs.ErrExist) {
+		err = existsError(target)
+	}
+	if err != nil {
 		return fmt.Errorf("back up to %s: %w", target, err)
 	}
 	return syncFile(filepath.Dir(target))
 }
 
-func (db *DB) copyTo(ctx context.Context, path string, mark func(Tx) error) error {
-	removeDatabase(path) // of a backup that was cut off
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+func existsError(path string) error {
+	return fmt.Errorf("%s exists already: choose a new name, or remove it first", path)
+}
+
+// draft is a backup that is being written. Its lock tells it from one whose process was killed.
+type draft struct{ *os.File }
+
+// draftMark stands in the names of drafts, so that no file of anybody else is taken for one.
+const draftMark = ".notifier-draft-"
+
+// newDraft makes a draft with a name of its own beside target, and removes those that a kill has left
+// there.
+func newDraft(target string) (draft, error) {
+	dir := filepath.Dir(target)
+	left, err := filepath.Glob(escapeGlob(dir) + "/" + draftMark + "*")
 	if err != nil {
-		return err
+		return draft{}, err
 	}
-	if err := f.Close(); err != nil {
-		return err
+	for _, path := range left {
+		removeLeft(path)
 	}
+	for {
+		d, err := tryDraft(dir)
+		if !errors.Is(err, errDraftTaken) {
+			return d, err
+		}
+	}
+}
+
+// errDraftTaken: between its making and its lock, another backup took a draft for one that was left.
+var errDraftTaken = errors.New("another backup has removed the draft")
+
+func tryDraft(dir string) (draft, error) {
+	f, err := os.CreateTemp(dir, draftMark+"*") // mode 0600
+	if err != nil {
+		return draft{}, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		_, err = os.Lstat(f.Name())
+	}
+	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist) {
+		err = errDraftTaken
+	}
+	if err != nil {
+		draft{f}.remove()
+		return draft{}, err
+	}
+	return draft{f}, nil
+}
+
+// escapeGlob lets Glob take a folder literally.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// removeLeft removes a draft that no process holds any more.
+func removeLeft(path string) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+		removeDatabase(path)
+	}
+}
+
+// remove removes the draft's name. Closing it drops SQLite's locks on the file, too, so it comes after
+// all else.
+func (d draft) remove() {
+	removeDatabase(d.Name())
+	_ = d.Close()
+}
+
+// copyTo writes a copy into a file that is there and empty.
+func (db *DB) copyTo(ctx context.Context, path string, mark func(Tx) error) error {
 	source, err := connect(db.path)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestABackupIsWholeWhileOthersWrite(t *testing.T) {
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy: %v, %v", info, err)
 	}
-	if left, _ := filepath.Glob(target + ".*"); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(target), draftMark+"*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	copied := open(t, target)

@@ -121,10 +121,10 @@ func (c *connection) dataVersion() (int64, error) {
 	return v, err
 }
 
-// Unavailable tells a database that cannot work at present – locked, full, unreadable – from a
+// Unavailable tells a database that cannot work at present – locked, full, unreadable, gone – from a
 // statement that is wrong (https://www.sqlite.org/rescode.html).
 func Unavailable(err error) bool {
-	if errors.Is(err, ErrBusy) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, errFileGone) {
 		return true
 	}
 	var e *sqlite.Error

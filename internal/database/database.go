@@ -44,9 +44,12 @@ type DB struct {
 	watch    *watcher
 	closing  sync.Once
 	closed   error // what Close came to
+	files    files
 	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
 	watchFiles bool
 	noted      func(query string) // may be nil
+	// mayCreate: false where a database without our tables is refused.
+	mayCreate bool
 }
 
 // Option changes how Open works.
@@ -60,6 +63,9 @@ func WithoutFileWatch() Option { return func(db *DB) { db.watchFiles = false } }
 // several goroutines at once. It is for tests that look at the plans of statements.
 func WithStatementLog(noted func(query string)) Option { return func(db *DB) { db.noted = noted } }
 
+// WithoutCreating refuses a database that does not exist or has none of our tables.
+func WithoutCreating() Option { return func(db *DB) { db.mayCreate = false } }
+
 // Open opens the database at path, taken literally, and creates it with schema when it does not
 // exist or is empty. version is what schema creates; a database of another version is refused
 // before anything is written to it.
@@ -71,12 +77,12 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	if err := createPrivate(resolved); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
-	}
-	db := &DB{path: resolved, turn: make(chan struct{}, 1), watch: newWatcher(), watchFiles: true}
+	db := &DB{path: resolved, turn: make(chan struct{}, 1), watch: newWatcher(), watchFiles: true, mayCreate: true}
 	for _, o := range options {
 		o(db)
+	}
+	if err := db.findFile(); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
 	}
 	if db.writer, err = connect(resolved); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", resolved, err)
@@ -94,7 +100,19 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 	return db, nil
 }
 
-// start opens the readers and begins to watch for commits by others.
+// findFile sees to it that there is a file in which a database can be kept.
+func (db *DB) findFile() error {
+	if err := refuseLoneMount(db.path); err != nil {
+		return err
+	}
+	if db.mayCreate {
+		return createPrivate(db.path)
+	}
+	_, err := os.Stat(db.path)
+	return err
+}
+
+// start opens the readers.
 func (db *DB) start() error {
 	var err error
 	db.readers = make(chan *connection, readers)
@@ -109,10 +127,8 @@ func (db *DB) start() error {
 	if db.version, err = db.writer.dataVersion(); err != nil {
 		return err
 	}
-	if !db.watchFiles {
-		return nil
-	}
-	return db.watch.begin(db)
+	db.files, err = openedFiles(db.path)
+	return err
 }
 
 // Path is the absolute path of the database file, symbolic links resolved.
@@ -152,14 +168,4 @@ func resolve(path string) (string, error) {
 		return "", fmt.Errorf("the folder of %s: %w", abs, err)
 	}
 	return filepath.Join(dir, filepath.Base(abs)), nil
-}
-
-// createPrivate creates a missing file readable and writable by its owner alone: it will hold
-// customers' names and chats. SQLite gives -wal and -shm the same mode.
-func createPrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }

@@ -154,7 +154,8 @@ func (db *DB) runGroup(group []*write, more bool, began time.Time) ([]*write, er
 		_ = db.writer.exec("ROLLBACK")
 		return group, fmt.Errorf("commit: %w", err)
 	}
-	return group, nil
+	// Asked before it, the files could go in between, and nobody would find what was committed.
+	return group, db.files.check()
 }
 
 // runOne runs one write, unless it is alone in a savepoint of its own. Its error says that the whole

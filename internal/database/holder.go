@@ -12,7 +12,7 @@ import (
 // SenderHolder says who has the sender's lock, this process included; nil when nobody has. It only
 // looks: it makes no lock file, and what it takes to find out is given back at once.
 func (db *DB) SenderHolder() (*Holder, error) {
-	f, err := os.Open(db.path + ".lock")
+	f, err := openLock(db.path+".lock", os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

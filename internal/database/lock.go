@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,10 @@ type SenderLock struct {
 func (db *DB) TryLock() (*SenderLock, error) { return tryLock(db.path) }
 
 func tryLock(path string) (*SenderLock, error) {
-	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLock(path+".lock", os.O_RDWR|os.O_CREATE)
+	if err == nil {
+		err = giveTo(f, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the sender's lock: %w", err)
 	}
@@ -68,6 +72,30 @@ func tryLock(path string) (*SenderLock, error) {
 		return nil, fmt.Errorf("sign the sender's lock: %w", err)
 	}
 	return &SenderLock{f, path + ".lock"}, nil
+}
+
+// errLockLink says that the lock file is not a file of its own, so that writing to it would change
+// another one.
+var errLockLink = errors.New("it is a link, or no file: remove it")
+
+// openLock opens the lock file. It is emptied and written to, so it must be no other file by a link.
+func openLock(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600) //nolint:gosec // it lies beside the database
+	if errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("%s: %w", path, errLockLink)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || ok && s.Nlink > 1 {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, errLockLink), f.Close())
+	}
+	return f, nil
 }
 
 // Lock waits for the sender's lock until ctx ends. waiting, if not nil, is called whenever the

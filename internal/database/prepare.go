@@ -35,6 +35,9 @@ func (e *VersionError) Error() string {
 var errForeignOutbox = errors.New("it already has a table `outbox` that is not notifier's: " +
 	"rename that table, or give notifier a file of its own; nothing was changed")
 
+// errNoTables: there is a file, and nothing of ours in it.
+var errNoTables = errors.New("it has no tables of notifier: `notifier serve` creates them, if this is the right file; nothing was changed")
+
 // prepare brings the database into the state in which we work, or refuses it untouched.
 func (db *DB) prepare(ctx context.Context, schema string, version int) error {
 	found, err := db.writer.schemaVersion()
@@ -48,6 +51,9 @@ func (db *DB) prepare(ctx context.Context, schema string, version int) error {
 	if fresh {
 		if err := db.writer.refuseForeignOutbox(); err != nil {
 			return err
+		}
+		if !db.mayCreate {
+			return errNoTables
 		}
 		// Only possible before the file has its first page; it lets a purge give space back.
 		if err := db.writer.exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {

@@ -2,7 +2,7 @@ package database
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"path/filepath"
 	"sync"
 	"time"
@@ -10,12 +10,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watcher waits for other processes' commits. It is told by the operating system that the
-// database's files were written to, and asks SQLite whether that was somebody else.
+// watcher waits for other processes' commits as soon as somebody listens. It is told by the operating
+// system that the database's files were written to, and asks SQLite whether that was somebody else.
 type watcher struct {
-	files *fsnotify.Watcher // nil without file watching
-	stop  context.CancelFunc
-	done  chan struct{}
+	begun   sync.Once         // by the first who listens
+	files   *fsnotify.Watcher // nil without file watching
+	trouble error             // why the kernel does not tell
+	stop    context.CancelFunc
+	done    chan struct{}
 
 	mu        sync.Mutex
 	listeners map[chan struct{}]bool
@@ -23,30 +25,63 @@ type watcher struct {
 
 func newWatcher() *watcher { return &watcher{listeners: map[chan struct{}]bool{}} }
 
-// begin starts to watch the folder of db's file.
-func (w *watcher) begin(db *DB) error {
+// pollEvery is how often the database is looked at where the kernel tells nothing.
+const pollEvery = 100 * time.Millisecond
+
+// begin starts to watch the folder of db's file. Where the kernel has no watches left for this user
+// (fs.inotify.max_user_instances in inotify(7)), the database is looked at again and again.
+func (w *watcher) begin(db *DB) {
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop, w.done = stop, make(chan struct{})
+	files, err := watchFolder(filepath.Dir(db.path))
+	if err != nil {
+		w.trouble = err
+		go w.poll(ctx, db)
+		return
+	}
+	w.files = files
+	go w.loop(ctx, db)
+}
+
+// watchFolder watches the folder, since SQLite may remove and create the write-ahead log.
+func watchFolder(path string) (*fsnotify.Watcher, error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fmt.Errorf("watch for changes: %w", err)
+		return nil, err
 	}
-	// The folder, since SQLite may remove and create the write-ahead log.
-	if err := files.Add(filepath.Dir(db.path)); err != nil {
-		_ = files.Close()
-		return fmt.Errorf("watch for changes: %w", err)
+	if err := files.Add(path); err != nil {
+		return nil, errors.Join(err, files.Close())
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	w.files, w.stop, w.done = files, stop, make(chan struct{})
-	go w.loop(ctx, db)
-	return nil
+	return files, nil
 }
 
 func (w *watcher) close() {
-	if w.files == nil {
+	w.mu.Lock()
+	w.begun.Do(func() {}) // nobody begins any more
+	w.mu.Unlock()
+	if w.stop == nil {
 		return
 	}
 	w.stop()
-	_ = w.files.Close()
+	if w.files != nil {
+		_ = w.files.Close()
+	}
 	<-w.done
+}
+
+// poll looks at the database without being told.
+func (w *watcher) poll(ctx context.Context, db *DB) {
+	defer close(w.done)
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_, _ = db.ForeignCommits(ctx) // it tells who listens; an error is the next write's, too
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // looks are when the database is looked at after its files were written to. The write that the
@@ -97,12 +132,23 @@ func (w *watcher) tell() {
 	}
 }
 
+// WatchTrouble is why commits of other processes are looked for instead of being told of by the
+// kernel, or nil. It is known once somebody watches.
+func (db *DB) WatchTrouble() error {
+	db.watch.mu.Lock()
+	defer db.watch.mu.Unlock()
+	return db.watch.trouble
+}
+
 // Watch returns a channel that receives after commits by other processes, several of which may be
 // told as one. stop ends it.
 func (db *DB) Watch() (changed <-chan struct{}, stop func()) {
 	l := make(chan struct{}, 1)
 	db.watch.mu.Lock()
 	defer db.watch.mu.Unlock()
+	if db.watchFiles {
+		db.watch.begun.Do(func() { db.watch.begin(db) })
+	}
 	db.watch.listeners[l] = true
 	return l, func() {
 		db.watch.mu.Lock()
@@ -125,6 +171,9 @@ func (db *DB) ForeignCommits(ctx context.Context) (int64, error) {
 // noticeForeign compares SQLite's counter with the last one seen. Only its own connection's
 // commits leave that counter alone, so the writer must ask. The caller has the turn.
 func (db *DB) noticeForeign() error {
+	if err := db.files.check(); err != nil {
+		return err
+	}
 	v, err := db.writer.dataVersion()
 	if err != nil {
 		return err

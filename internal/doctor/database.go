@@ -29,6 +29,18 @@ func (e *examination) checkDisk() {
 	}
 }
 
+// checkFileSystem warns of one on which SQLite's locks do not hold.
+func (e *examination) checkFileSystem() {
+	const check = "file system"
+	switch name, err := database.NetworkFileSystem(e.databaseFile()); {
+	case err != nil: // the disk's check has said so
+	case name != "":
+		e.bad(check, "df -T "+quoted(filepath.Dir(e.databaseFile())), "the database is on a network file system (%s), where SQLite's locks do not hold between machines: put it on a local disk", name)
+	default:
+		e.well(check, "the database is on a local one")
+	}
+}
+
 // databaseFile is the database's absolute path.
 func (e *examination) databaseFile() string {
 	path, err := filepath.Abs(e.settings.Database)
@@ -44,7 +56,7 @@ func (e *examination) checkDatabaseFile() bool {
 	const check = "database file"
 	path := e.databaseFile()
 	if strings.Contains(e.settings.Database, "://") {
-		e.bad(check, e.mendSetting("DATABASE_URL"), "DATABASE_URL must be the path of a SQLite file")
+		e.bad(check, e.edit(), "DATABASE_URL must be the path of a SQLite file")
 		return false
 	}
 	if unix.Access(filepath.Dir(path), unix.W_OK|unix.X_OK) != nil {

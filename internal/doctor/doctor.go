@@ -15,7 +15,7 @@ import (
 // Options are where to look, and how the service would be put together there.
 type Options struct {
 	Environ []string
-	File    string // the settings file
+	Source  config.Source // where settings are read from
 	Outbox  func(config.Settings) *outbox.Outbox
 	Client  func(config.Settings) (*telegram.Client, error)
 }
@@ -75,6 +75,7 @@ func (e *examination) run(ctx context.Context) {
 	}
 	e.checkToken()
 	e.checkDisk()
+	e.checkFileSystem()
 	sound := e.checkDatabaseFile()
 	if sound && e.openDatabase(ctx) {
 		defer e.db.Close()                        //nolint:errcheck // it was only read
@@ -91,7 +92,7 @@ func (e *examination) run(ctx context.Context) {
 
 // openDatabase opens a database that is there. A missing one is no fault: serve creates it.
 func (e *examination) openDatabase(ctx context.Context) bool {
-	db, err := database.Open(ctx, e.settings.Database, notifier.Schema, notifier.SchemaVersion)
+	db, err := database.Open(ctx, e.settings.Database, notifier.Schema, notifier.SchemaVersion, database.WithoutCreating())
 	if err != nil {
 		e.bad("database", e.mendDatabase(err), "%s", firstLine(err))
 		return false

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"notifier"
+	"notifier/internal/database"
 	"notifier/internal/database/plans"
 	"notifier/internal/telegram/sandbox"
 )
@@ -67,7 +70,16 @@ func newProgramEnv(t *testing.T, settings ...string) *programEnv {
 		box.Close()
 		server.Close()
 	})
-	return &programEnv{t: t, program: program, dir: t.TempDir(), sandbox: box, settings: append([]string{
+	dir := t.TempDir()
+	// Most verbs need a database, and make none.
+	db, err := database.Open(context.Background(), filepath.Join(dir, "shop.db"), notifier.Schema, notifier.SchemaVersion)
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &programEnv{t: t, program: program, dir: dir, sandbox: box, settings: append([]string{
 		"TELEGRAM_BOT_TOKEN=123:token", "TELEGRAM_API_URL=" + server.URL, "NOTIFIER_LISTEN=127.0.0.1:0",
 		"DATABASE_URL=shop.db", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
 	}, settings...)}
@@ -86,8 +98,47 @@ type service struct {
 	t       *testing.T
 	process *exec.Cmd
 	url     string
-	log     *bytes.Buffer
+	log     *record
 	ended   chan error
+}
+
+// record is what a program writes. It can be read meanwhile.
+type record struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{}
+}
+
+func newRecord() *record { return &record{changed: make(chan struct{}, 1)} }
+
+// Write implements io.Writer.
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+// awaitLog waits until the service's log has a line that matches.
+func (v *service) awaitLog(pattern string) {
+	v.t.Helper()
+	re, late := regexp.MustCompile(pattern), time.After(30*time.Second)
+	for !re.MatchString(v.log.String()) {
+		select {
+		case <-v.log.changed:
+		case <-late:
+			v.t.Fatalf("no %q in\n%s", pattern, v.log)
+		}
+	}
 }
 
 var apiLine = regexp.MustCompile(`API\s+(http://\S+)`)
@@ -96,7 +147,7 @@ var apiLine = regexp.MustCompile(`API\s+(http://\S+)`)
 func (s *programEnv) serve(args ...string) *service {
 	s.t.Helper()
 	c := s.command(append([]string{"serve"}, args...)...)
-	v := &service{t: s.t, process: c, log: &bytes.Buffer{}, ended: make(chan error, 1)}
+	v := &service{t: s.t, process: c, log: newRecord(), ended: make(chan error, 1)}
 	c.Stderr = v.log
 	out, err := c.StdoutPipe()
 	if err != nil {

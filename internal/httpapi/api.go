@@ -11,12 +11,12 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"notifier/internal/config"
 	"notifier/internal/database"
 	"notifier/internal/orders"
 	"notifier/internal/outbox"
@@ -65,11 +65,13 @@ type API struct {
 	patience time.Duration // how long a request waits for its turn to write
 	// webhook takes what Telegram sends; nil: nothing is mounted.
 	webhook http.Handler
+	// webhookPaths are where it answers.
+	webhookPaths []string
 }
 
-// MountWebhook lets h answer at config.WebhookPath. It has a guard and limits of its own, and must be
-// mounted before the API serves.
-func (a *API) MountWebhook(h http.Handler) { a.webhook = h }
+// MountWebhook lets h answer at the paths. It has a guard and limits of its own, and must be mounted
+// before the API serves.
+func (a *API) MountWebhook(h http.Handler, paths ...string) { a.webhook, a.webhookPaths = h, paths }
 
 // patience is how long a request waits for its turn; whoever is in front may itself wait
 // for another process's lock, as long as the database allows.
@@ -121,7 +123,7 @@ func (c Config) withDefaults() Config {
 // ServeHTTP serves requests from outside: they are asked for the key first.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recoverPanic(w, r)
-	if a.webhook != nil && r.URL.Path == config.WebhookPath {
+	if slices.Contains(a.webhookPaths, r.URL.Path) {
 		a.webhook.ServeHTTP(w, r)
 		return
 	}
@@ -157,5 +159,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		f.write(w)
 		return
 	}
-	a.mux.ServeHTTP(w, r)
+	d := newDraft(w)
+	a.mux.ServeHTTP(d, r)
+	d.send(w)
 }

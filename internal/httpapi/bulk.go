@@ -33,6 +33,14 @@ func (r BulkRest) choose(state, reason string) outbox.Bulk {
 	return outbox.Bulk{State: state, Reason: reason, Since: r.Since, DryRun: r.DryRun}
 }
 
+// check says what the schema cannot: since is zero when it is not given.
+func (r BulkRest) check() error {
+	if r.Since.IsZero() {
+		return nil
+	}
+	return checkTime("/since", &r.Since)
+}
+
 type countBody struct {
 	Count int `json:"count"`
 }
@@ -43,6 +51,9 @@ type retryAllInput struct {
 }
 
 func (a *API) retryMessages(ctx context.Context, in *retryAllInput) (*response[countBody], error) {
+	if err := in.Body.check(); err != nil {
+		return nil, err
+	}
 	return bulk(ctx, a, in.Body.choose(in.Body.State, in.Body.Reason), a.Outbox.RetryAll)
 }
 
@@ -51,6 +62,9 @@ type reviveAllInput struct {
 }
 
 func (a *API) reviveChats(ctx context.Context, in *reviveAllInput) (*response[countBody], error) {
+	if err := in.Body.check(); err != nil {
+		return nil, err
+	}
 	return bulk(ctx, a, in.Body.choose(in.Body.State, in.Body.Reason), a.Outbox.ReviveAll)
 }
 

@@ -14,7 +14,7 @@ func TestBulkRetryAndReviveWithADryRun(t *testing.T) {
 	for i := range 3 {
 		s.post("/messages", fmt.Sprintf(`{"chatId":70%d,"text":"hello"}`, i)).want(http.StatusCreated)
 	}
-	s.sql("UPDATE outbox SET state = 'dead', reason = 'expired', ended_at = 1000 * id",
+	s.sql("UPDATE outbox SET state = 'dead', reason = 'expired', ended_at = 1700000000000 + 1000 * id",
 		"UPDATE outbox SET reason = 'too_many_attempts' WHERE id = 3",
 		"INSERT INTO notifier_recipients (channel, address, state, reason, since) VALUES ('telegram', '801', 'dead', 'blocked', 1000), ('telegram', '802', 'dead', 'stopped', 1000)")
 	for _, c := range []struct {
@@ -22,7 +22,7 @@ func TestBulkRetryAndReviveWithADryRun(t *testing.T) {
 	}{
 		{"/messages/retry", `{"state":"dead","dryRun":true}`, "3"},
 		{"/messages/retry", `{"state":"dead","reason":"expired","dryRun":true}`, "2"},
-		{"/messages/retry", `{"state":"dead","since":"1970-01-01T01:00:02+01:00","dryRun":true}`, "2"},
+		{"/messages/retry", `{"state":"dead","since":"2023-11-14T23:13:22+01:00","dryRun":true}`, "2"},
 		{"/messages/retry", `{"state":"uncertain"}`, "0"},
 		{"/messages/retry", `{"state":"dead","reason":"expired"}`, "2"},
 		{"/messages/retry", `{"state":"dead"}`, "1"},

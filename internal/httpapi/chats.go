@@ -51,8 +51,10 @@ func (a *API) listChats(ctx context.Context, in *listChatsInput) (*output[page[c
 		return nil, invalid("/query/after", noCursor)
 	}
 	return look(ctx, a, func(tx database.Tx, _ time.Time) (page[chatBody], error) {
-		found, err := a.Outbox.Recipients(tx, in.State, in.After, in.Limit+1)
-		return pageOf(found, in.Limit, showChat, func(r outbox.Recipient) string { return r.Address }), err
+		find := func(after string, limit int) ([]outbox.Recipient, error) {
+			return a.Outbox.Recipients(tx, in.State, after, limit)
+		}
+		return fill(in.PageInput, find, showChat, func(r outbox.Recipient) string { return r.Address })
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"notifier/internal/config"
@@ -14,15 +15,33 @@ import (
 // guard decides who may ask at all.
 type guard struct {
 	keyed bool
-	sum   [sha256.Size]byte // of the key: both sides of the comparison have one length
+	sums  [][sha256.Size]byte // of the keys: both sides of the comparison have one length
 }
 
-func newGuard(key string) guard { return guard{keyed: key != "", sum: sha256.Sum256([]byte(key))} }
+// newGuard takes one key, or several separated by commas, as while they are changed.
+func newGuard(keys string) guard {
+	g := guard{keyed: keys != ""}
+	for key := range strings.SplitSeq(keys, ",") {
+		if key = strings.TrimSpace(key); key != "" {
+			g.sums = append(g.sums, sha256.Sum256([]byte(key)))
+		}
+	}
+	return g
+}
+
+// knows compares with every key, whichever fits.
+func (g guard) knows(given string) bool {
+	sum, found := sha256.Sum256([]byte(given)), 0
+	for _, key := range g.sums {
+		found |= subtle.ConstantTimeCompare(sum[:], key[:])
+	}
+	return found == 1
+}
 
 // exempt are paths without a key: they tell nothing but health, or have guards of their own.
 func exempt(path string) bool {
 	switch path {
-	case "/livez", "/readyz", config.WebhookPath, "/admin":
+	case "/", "/livez", "/readyz", "/docs", "/openapi.json", config.WebhookPath, "/admin":
 		return true
 	}
 	return strings.HasPrefix(path, "/admin/")
@@ -42,8 +61,7 @@ func (g guard) refuse(r *http.Request) *Failure {
 
 func (g guard) refuseStranger(r *http.Request) *Failure {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
-	if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sum[:], g.sum[:]) == 1 {
+	if strings.EqualFold(scheme, "Bearer") && g.knows(strings.TrimSpace(given)) {
 		return nil
 	}
 	return failure(http.StatusUnauthorized, codeUnauthorized,
@@ -55,8 +73,8 @@ func (g guard) refuseStranger(r *http.Request) *Failure {
 // this machine: a proxy may let in the world, and a browser acts for the pages it shows.
 func refuseDetour(r *http.Request) *Failure {
 	const help = ": set NOTIFIER_API_KEY to serve such requests"
-	for name := range r.Header {
-		if name == "Forwarded" || name == "Origin" || strings.HasPrefix(name, "X-Forwarded-") {
+	for name, values := range r.Header {
+		if detour(name, values) {
 			return failure(http.StatusForbidden, codeForbidden, "without an API key, requests with a header "+name+" are refused"+help)
 		}
 	}
@@ -64,6 +82,17 @@ func refuseDetour(r *http.Request) *Failure {
 		return failure(http.StatusForbidden, codeForbidden, "without an API key, only requests to localhost are served"+help)
 	}
 	return nil
+}
+
+// detour says whether a header is one that a proxy adds, or a browser for a page of somebody else.
+func detour(name string, values []string) bool {
+	switch name {
+	case "Forwarded", "X-Real-Ip", "Via", "Cf-Connecting-Ip", "Origin":
+		return true
+	case "Sec-Fetch-Site":
+		return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), "cross-site") })
+	}
+	return strings.HasPrefix(name, "X-Forwarded")
 }
 
 // loopback says whether a Host header names this machine.

@@ -72,7 +72,7 @@ func fromHuma(status int, message string, errs []error) *Failure {
 	case http.StatusInternalServerError:
 		f.Code = codeInternal
 	}
-	for _, err := range errs {
+	for _, err := range errs[:min(len(errs), maxErrors)] {
 		f.Errors = append(f.Errors, fieldError(err))
 	}
 	if len(f.Errors) > 0 {
@@ -80,6 +80,9 @@ func fromHuma(status int, message string, errs []error) *Failure {
 	}
 	return f
 }
+
+// maxErrors is how many wrong fields are named; a body can have more of them than anybody reads.
+const maxErrors = 100
 
 func fieldError(err error) FieldError {
 	d, ok := err.(huma.ErrorDetailer)

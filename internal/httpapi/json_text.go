@@ -86,17 +86,34 @@ func escapedUnit(b []byte) (uint64, bool) {
 func parse(body []byte, escape keyEscape) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	return (&parser{d, escape}).value("", 0)
+	return (&parser{d: d, escape: escape}).value()
 }
 
 type parser struct {
 	d      *json.Decoder
 	escape keyEscape
+	// at are the keys and indexes that lead to where the parser is. A pointer is only made of them for
+	// an error: made for every value, a long key above many of them would cost its length for each.
+	at []any
 }
 
-func (p *parser) value(pointer string, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, invalid(pointer, fmt.Sprintf("is nested deeper than %d levels", maxDepth))
+// refuse refuses the value at which the parser is.
+func (p *parser) refuse(detail string) error {
+	pointer := ""
+	for _, step := range p.at {
+		switch step := step.(type) {
+		case string:
+			pointer += "/" + escapePointer(step)
+		case int:
+			pointer += "/" + strconv.Itoa(step)
+		}
+	}
+	return invalid(pointer, detail)
+}
+
+func (p *parser) value() (any, error) {
+	if len(p.at) > maxDepth {
+		return nil, p.refuse(fmt.Sprintf("is nested deeper than %d levels", maxDepth))
 	}
 	t, err := p.d.Token()
 	if err != nil {
@@ -105,9 +122,9 @@ func (p *parser) value(pointer string, depth int) (any, error) {
 	switch t := t.(type) {
 	case json.Delim:
 		if t == '{' {
-			return p.object(pointer, depth)
+			return p.object()
 		}
-		return p.array(pointer, depth)
+		return p.array()
 	case json.Number:
 		if n, err := strconv.ParseInt(t.String(), 10, 64); err == nil {
 			return n, nil
@@ -115,14 +132,14 @@ func (p *parser) value(pointer string, depth int) (any, error) {
 		return t, nil
 	case string:
 		if strings.ContainsRune(t, 0) {
-			return nil, invalid(pointer, "has a NUL character")
+			return nil, p.refuse("has a NUL character")
 		}
 		return t, nil
 	}
 	return t, nil
 }
 
-func (p *parser) object(pointer string, depth int) (any, error) {
+func (p *parser) object() (any, error) {
 	o := map[string]any{}
 	for p.d.More() {
 		t, err := p.d.Token()
@@ -130,31 +147,35 @@ func (p *parser) object(pointer string, depth int) (any, error) {
 			return nil, err
 		}
 		key, _ := t.(string)
-		at := pointer + "/" + escapePointer(key)
+		p.at = append(p.at, key)
 		if strings.ContainsRune(key, 0) {
-			return nil, invalid(at, "has a NUL character in its name")
+			return nil, p.refuse("has a NUL character in its name")
 		}
 		key = p.escape.apply(key)
 		if _, twice := o[key]; twice {
-			return nil, invalid(at, "is there twice")
+			return nil, p.refuse("is there twice")
 		}
-		if o[key], err = p.value(at, depth+1); err != nil {
+		if o[key], err = p.value(); err != nil {
 			return nil, err
 		}
+		p.at = p.at[:len(p.at)-1]
 	}
 	_, err := p.d.Token()
 	return o, err
 }
 
-func (p *parser) array(pointer string, depth int) (any, error) {
+func (p *parser) array() (any, error) {
 	list := []any{}
+	p.at = append(p.at, 0)
 	for i := 0; p.d.More(); i++ {
-		v, err := p.value(pointer+"/"+strconv.Itoa(i), depth+1)
+		p.at[len(p.at)-1] = i
+		v, err := p.value()
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, v)
 	}
+	p.at = p.at[:len(p.at)-1]
 	_, err := p.d.Token()
 	return list, err
 }

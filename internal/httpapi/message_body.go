@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -31,6 +32,9 @@ func (b sendBody) message(check func(string, json.RawMessage) error) (outbox.New
 		return m, err
 	}
 	if err := b.setContent(&m, check); err != nil {
+		return m, err
+	}
+	if err := errors.Join(checkTime("/notBefore", b.NotBefore), checkTime("/expiresAt", b.ExpiresAt)); err != nil {
 		return m, err
 	}
 	if b.NotBefore != nil {

@@ -66,20 +66,23 @@ type listMessagesInput struct {
 }
 
 func (a *API) listMessages(ctx context.Context, in *listMessagesInput) (*output[page[MessageBody]], error) {
-	before, err := in.before()
-	if err != nil {
-		return nil, err
-	}
 	if f := checkRecipient("/query/recipient", in.Recipient); f != nil {
 		return nil, f
 	}
-	f := outbox.Filter{State: in.State, Reason: in.Reason, Recipient: in.Recipient, Before: before, Limit: in.Limit + 1}
+	f := outbox.Filter{State: in.State, Reason: in.Reason, Recipient: in.Recipient}
 	if in.OrderID > 0 {
 		f.Subject = orders.Subject(in.OrderID)
 	}
 	return look(ctx, a, func(tx database.Tx, _ time.Time) (page[MessageBody], error) {
-		found, err := a.Outbox.Messages(tx, f)
-		return pageOf(found, in.Limit, showMessage, func(m outbox.Message) string { return strconv.FormatInt(m.ID, 10) }), err
+		find := func(after string, limit int) ([]outbox.Message, error) {
+			var err error
+			if f.Before, err = before(after); err != nil {
+				return nil, err
+			}
+			f.Limit = limit
+			return a.Outbox.Messages(tx, f)
+		}
+		return fill(in.PageInput, find, showMessage, func(m outbox.Message) string { return strconv.FormatInt(m.ID, 10) })
 	})
 }
 

@@ -23,6 +23,13 @@ type Metrics struct {
 	kinds    []string
 }
 
+// RegisterDroppedLines registers how many lines of the log were not written.
+func RegisterDroppedLines(r prometheus.Registerer, dropped func() int64) {
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "notifier_log_lines_dropped_total", Help: "Lines of the log that nobody took in time.",
+	}, func() float64 { return float64(dropped()) }))
+}
+
 // types are the message types with a label of their own.
 var types = append(orders.Types(), orders.TypeText)
 

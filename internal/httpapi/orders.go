@@ -65,15 +65,15 @@ type listOrdersInput struct {
 }
 
 func (a *API) listOrders(ctx context.Context, in *listOrdersInput) (*output[page[OrderBody]], error) {
-	before, err := in.before()
-	if err != nil {
-		return nil, err
-	}
 	return look(ctx, a, func(tx database.Tx, _ time.Time) (page[OrderBody], error) {
-		found, err := a.Orders.Orders(tx, orders.Filter{
-			Number: in.Number, CustomerID: in.CustomerID, Before: before, Limit: in.Limit + 1,
-		})
-		return pageOf(found, in.Limit, showOrder, func(o orders.Order) string { return strconv.FormatInt(o.ID, 10) }), err
+		find := func(after string, limit int) ([]orders.Order, error) {
+			id, err := before(after)
+			if err != nil {
+				return nil, err
+			}
+			return a.Orders.Orders(tx, orders.Filter{Number: in.Number, CustomerID: in.CustomerID, Before: id, Limit: limit})
+		}
+		return fill(in.PageInput, find, showOrder, func(o orders.Order) string { return strconv.FormatInt(o.ID, 10) })
 	})
 }
 

@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
 	"net/http"
 	"strings"
-	"time"
 )
 
 const (
-	maxBody      = 1 << 20
-	bodyDeadline = 15 * time.Second
-	jsonType     = "application/json"
+	maxBody  = 1 << 20
+	jsonType = "application/json"
 )
 
 // request is what later steps need to know of a request besides its typed input.
@@ -36,12 +35,9 @@ func requestOf(ctx context.Context) request {
 // readRequest reads the body and the Idempotency-Key of a request that may change something. What it
 // lets through is sound JSON, or nothing.
 func readRequest(w http.ResponseWriter, r *http.Request) (*http.Request, *Failure) {
-	if r.Method != http.MethodPost {
-		return r, nil
-	}
 	body, f := readBody(w, r)
-	if f != nil {
-		return r, f
+	if f != nil || r.Method != http.MethodPost {
+		return r, f // what comes with a request that changes nothing means nothing
 	}
 	if f := checkEncoding(r.Header.Get("Content-Encoding")); f != nil {
 		return r, f
@@ -67,13 +63,9 @@ func readRequest(w http.ResponseWriter, r *http.Request) (*http.Request, *Failur
 	return r, nil
 }
 
-// readBody gives a slow client a deadline that is over before the handler runs: the server takes
-// a missed one for a client that has gone away.
+// readBody reads a body whole, within the deadline that the server gives it.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Failure) {
-	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Now().Add(bodyDeadline)) // in process there is no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = c.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	var network net.Error
 	switch {
@@ -82,7 +74,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Failure) {
 	case errors.As(err, &large):
 		return nil, failure(http.StatusRequestEntityTooLarge, codeTooLarge, "the body is larger than 1 MiB")
 	case errors.As(err, &network) && network.Timeout():
-		return nil, failure(http.StatusRequestTimeout, codeTimeout, "the body did not arrive in time")
+		return nil, failure(http.StatusRequestTimeout, codeTimeout, fmt.Sprintf("the body did not arrive within %v", bodyDeadline))
 	}
 	return nil, failure(http.StatusBadRequest, codeBodyIncomplete, "the body did not arrive whole")
 }

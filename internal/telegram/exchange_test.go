@@ -119,8 +119,9 @@ func TestFactsWhenNothingLeft(t *testing.T) {
 	}{
 		{"refused", "http://" + closed, nil, time.Minute, "connection refused"},
 		{"no name", "http://nowhere.invalid", noName, time.Minute, "name not found"},
-		{"no TLS there", "https://" + plain, nil, time.Minute, "TLS failed"},
-		{"certificate not trusted", untrusted.URL, nil, time.Minute, "TLS failed"},
+		{"no TLS there", "https://" + plain, nil, time.Minute, "TLS failed: the other side speaks no TLS (should TELEGRAM_API_URL begin with http://?)"},
+		{"certificate not trusted", untrusted.URL, nil, time.Minute, "TLS failed: the certificate is signed by nobody this machine trusts " +
+			"(install ca-certificates; behind a proxy that opens TLS, add its CA)"},
 		{"no connection in time", "http://192.0.2.1", blackHole, time.Millisecond, "timed out"},
 		{"no time at all", "http://192.0.2.1", blackHole, -1, "timed out"},
 	} {

@@ -70,10 +70,14 @@ func newHTTPRecorder(custom http.RoundTripper) *httpRecorder {
 // as it may hold the address and with it the token.
 func failureWords(err error) string {
 	var (
-		dns     *net.DNSError
-		invalid x509.CertificateInvalidError
-		errno   syscall.Errno
-		network net.Error
+		dns       *net.DNSError
+		invalid   x509.CertificateInvalidError
+		hostname  x509.HostnameError
+		authority x509.UnknownAuthorityError
+		roots     x509.SystemRootsError
+		record    tls.RecordHeaderError
+		errno     syscall.Errno
+		network   net.Error
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -84,6 +88,13 @@ func failureWords(err error) string {
 		return "name not found"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "TLS failed: certificate expired or not yet valid (is the clock right?)"
+	case errors.As(err, &hostname):
+		return "TLS failed: the certificate is for another name (does TELEGRAM_API_URL have the right host?)"
+	case errors.As(err, &authority), errors.As(err, &roots):
+		return "TLS failed: the certificate is signed by nobody this machine trusts " +
+			"(install ca-certificates; behind a proxy that opens TLS, add its CA)"
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return "TLS failed: the other side speaks no TLS (should TELEGRAM_API_URL begin with http://?)"
 	case isTLS(err):
 		return "TLS failed"
 	case errors.As(err, &errno):
@@ -97,11 +108,7 @@ func failureWords(err error) string {
 func isTLS(err error) bool {
 	var (
 		verification *tls.CertificateVerificationError
-		record       tls.RecordHeaderError
 		alert        tls.AlertError
-		authority    x509.UnknownAuthorityError
-		hostname     x509.HostnameError
 	)
-	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &verification) || errors.As(err, &record) || errors.As(err, &alert) ||
-		errors.As(err, &authority) || errors.As(err, &hostname)
+	return errors.As(err, &verification) || errors.As(err, &alert)
 }

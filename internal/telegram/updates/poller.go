@@ -127,6 +127,7 @@ func (p *Poller) prepare(ctx context.Context) *telegram.Reply {
 	if p.cleared || p.clearAt.After(time.Now()) {
 		return nil
 	}
+	tellOfWebhook(ctx, p.Client, p.Log, "")
 	reply := p.Client.DeleteWebhook(ctx)
 	p.cleared = reply.OK
 	p.clearAt = time.Now().Add(max(reply.Waits(), firstPause))

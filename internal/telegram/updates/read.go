@@ -129,6 +129,9 @@ func readMessage(m members, username string) Event {
 		a.Kind, a.Chat, a.MovedTo = Moved, from, a.Chat
 		return a
 	}
+	if byBot(m.in("from")) {
+		return Event{Kind: Ignored}
+	}
 	c, ok := parseCommand(m.text("text"))
 	if !ok || !c.isFor(username, a.Private) {
 		a.Kind = Words
@@ -147,6 +150,16 @@ func readMessage(m members, username string) Event {
 		a.Kind = Words
 	}
 	return a
+}
+
+// groupAnonymousBot stands for an administrator of a group who stays anonymous
+// (https://core.telegram.org/bots/api#message, from).
+const groupAnonymousBot = 1087968824
+
+// byBot says that no person has written: two bots that answer each other would never end.
+func byBot(from members) bool {
+	id, _ := from.number("id")
+	return from.flag("is_bot") && id != groupAnonymousBot
 }
 
 // readMembership reads what has become of the bot in a chat. In private chats it comes for a block

@@ -186,3 +186,17 @@ func FuzzRead(f *testing.F) {
 		batchOf(r)
 	})
 }
+
+// What another bot writes in a group is answered by nobody; an anonymous administrator is a person.
+func TestN11AnotherBotsMessageIsIgnored(t *testing.T) {
+	const format = `{"update_id":1,"message":{"message_id":1,"date":1700000000,"chat":{"id":-100500,"type":"supergroup"},` +
+		`"from":{"id":%s,"is_bot":%s,"first_name":"x"},"text":"/help"}}`
+	for _, c := range []struct {
+		id, bot string
+		want    Kind
+	}{{"77", "true", Ignored}, {"77", "false", Help}, {"1087968824", "true", Help}} {
+		if e := read([]byte(fmt.Sprintf(format, c.id, c.bot)), "shop_bot"); e.Kind != c.want {
+			t.Errorf("from %s, is_bot %s: %s, want %s", c.id, c.bot, e.Kind, c.want)
+		}
+	}
+}

@@ -3,7 +3,11 @@ package updates
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net/url"
 	"time"
+
+	"notifier/internal/telegram"
 )
 
 // setUp tells Telegram to send the updates to the webhook. Those that wait are kept.
@@ -11,6 +15,7 @@ func (h *Webhook) setUp(ctx context.Context) error {
 	if h.Client.Username() == "" { // a command may name the bot
 		h.Client.Identify(ctx)
 	}
+	tellOfWebhook(ctx, h.Client, h.Log, h.URL)
 	reply := h.Client.SetWebhook(ctx, h.URL, h.Secret)
 	if !reply.OK {
 		h.health.failed("the webhook could not be set: "+reply.Detail, reply.Stopped())
@@ -19,6 +24,20 @@ func (h *Webhook) setUp(ctx context.Context) error {
 	h.health.succeeded(time.Now())
 	h.set.Store(true)
 	return nil
+}
+
+// tellOfWebhook logs that a webhook is about to go that is not ours: whoever set it hears nothing any
+// more. Its path may hold a secret, so only the host is told.
+func tellOfWebhook(ctx context.Context, c *telegram.Client, log *slog.Logger, ours string) {
+	info, reply := c.WebhookInfo(ctx)
+	if !reply.OK || info.URL == "" || info.URL == ours {
+		return
+	}
+	host := "unknown"
+	if u, err := url.Parse(info.URL); err == nil && u.Host != "" {
+		host = u.Hostname()
+	}
+	log.Warn("a webhook that somebody set for this bot is taken away; what waits there comes here", "host", host)
 }
 
 // Run sets the webhook, trying until it is set or ctx ends.

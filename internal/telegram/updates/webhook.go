@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -76,6 +77,9 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.As(err, &tooLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, "body_too_large", "an update is at most 1 MiB long")
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusRequestTimeout, "request_timeout", "the body did not arrive in time")
 		return
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "body_incomplete", "the body ended early")
