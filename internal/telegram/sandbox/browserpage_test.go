@@ -6,6 +6,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // A person watches a bot at work and gets in its way.
@@ -72,7 +74,7 @@ func TestTextsNeverRunAsScript(t *testing.T) {
 	r.done(r.Write(7, image))
 	r.done(r.Start(7, `"><svg onload="hacked=1">`))
 	r.call("sendMessage", fields{
-		"chat_id": 7, "text": script + image, "entities": []entity{
+		"chat_id": 7, "text": script + image, "entities": []markup.Entity{
 			{Type: "bold", Length: 12}, {Type: "pre", Offset: 12, Length: 20, Language: `"><img src=x onerror=hacked=1>`},
 			{Type: "text_link", Length: 5, URL: "javascript:hacked=1"},
 		},

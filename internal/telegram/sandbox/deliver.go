@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // outgoing is what a message-delivering method wants to send.
@@ -11,7 +13,7 @@ type outgoing struct {
 	text      string // the name of its text parameter
 	entities  string // and of the one with entities in place of a parse mode
 	file      *sentFile
-	checkText func(formatted) *apiError // once the chat is known to be usable
+	checkText func(markup.Text) *apiError // once the chat is known to be usable
 }
 
 // deliver puts a message into its chat, when the limits let it.
@@ -27,7 +29,7 @@ func (c *call) deliver(out outgoing) (any, *apiError) {
 	if err := w.chat(m.ChatID).access(restricted); err != nil {
 		return nil, err
 	}
-	if err := out.checkText(formatted{m.VisibleText, m.entities}); err != nil {
+	if err := out.checkText(markup.Text{Text: m.VisibleText, Entities: m.entities}); err != nil {
 		return nil, err
 	}
 	if err := c.checkReply(m.ChatID); err != nil {
@@ -67,11 +69,11 @@ func (c *call) compose(out outgoing) (*Message, *apiError) {
 		ChatID:      chatID,
 		Kind:        out.kind,
 		Text:        c.params.values[out.text],
-		VisibleText: text.text,
+		VisibleText: text.Text,
 		ParseMode:   c.params.parseMode(),
 		ReplyMarkup: markup,
 		sentBy:      c.record.CallID,
-		entities:    text.entities,
+		entities:    text.Entities,
 		file:        out.file,
 	}, nil
 }

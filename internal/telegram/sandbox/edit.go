@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // editMessageText changes a text message of the bot. It spends no limit.
@@ -44,10 +46,10 @@ func (c *call) checkEdit(m, edited *Message, messageID int64) *apiError {
 	case m.Kind != KindText:
 		return badRequest("there is no text in the message to edit")
 	}
-	if err := checkText(formatted{text: edited.VisibleText}); err != nil {
+	if err := checkText(markup.Text{Text: edited.VisibleText}); err != nil {
 		return err
 	}
-	sameText := m.VisibleText == edited.VisibleText && slices.EqualFunc(m.entities, edited.entities, entity.same)
+	sameText := m.VisibleText == edited.VisibleText && slices.EqualFunc(m.entities, edited.entities, markup.Entity.Same)
 	if sameText && bytes.Equal(m.ReplyMarkup, edited.ReplyMarkup) {
 		return badRequest("message is not modified: specified new message content and reply markup are exactly " +
 			"the same as a current content and reply markup of the message")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // customer is the person who writes in a chat: its owner, or a member that
@@ -17,12 +19,12 @@ func (c *chat) customer() user {
 var botCommand = regexp.MustCompile(`(?:^|\s)(/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?)(?:$|[^A-Za-z0-9_@/])`)
 
 // commandEntities marks the commands in a text.
-func commandEntities(text string) []entity {
-	var list []entity
+func commandEntities(text string) []markup.Entity {
+	var list []markup.Entity
 	for _, place := range botCommand.FindAllStringSubmatchIndex(text, -1) {
 		command := text[place[2]:place[3]]
-		list = append(list, entity{
-			Type: "bot_command", Offset: utf16Length(text[:place[2]]), Length: utf16Length(command),
+		list = append(list, markup.Entity{
+			Type: "bot_command", Offset: markup.UTF16Length(text[:place[2]]), Length: markup.UTF16Length(command),
 		})
 	}
 	return list

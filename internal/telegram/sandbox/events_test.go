@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 func TestActsBecomeUpdates(t *testing.T) {
@@ -40,7 +42,7 @@ func TestActsBecomeUpdates(t *testing.T) {
 		From:      &user{ID: 7, FirstName: "Customer 7", Language: "en"},
 		Chat:      chatObject{ID: 7, FirstName: "Customer 7", Type: "private"},
 		Text:      "/start tok-en_1",
-		Entities:  []entity{{Type: "bot_command", Length: 6}},
+		Entities:  []markup.Entity{{Type: "bot_command", Length: 6}},
 	}
 	list[0].Message.Date = 0
 	if diff := cmp.Diff(want, list[0].Message, cmp.Comparer(sameJSON)); diff != "" {
@@ -82,7 +84,7 @@ func TestActsBecomeUpdates(t *testing.T) {
 func sameJSON(a, b json.RawMessage) bool { return string(a) == string(b) }
 
 func TestCommandEntities(t *testing.T) {
-	for text, want := range map[string][]entity{
+	for text, want := range map[string][]markup.Entity{
 		"/start":              {{Type: "bot_command", Length: 6}},
 		"/start@shop_bot abc": {{Type: "bot_command", Length: 15}},
 		"\U0001F600 /stop":    {{Type: "bot_command", Offset: 3, Length: 5}},

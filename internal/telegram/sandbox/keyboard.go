@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // The bounds of keyboards.
@@ -114,10 +116,10 @@ func checkInlineButton(raw json.RawMessage) *apiError {
 }
 
 func checkButtonURL(address string) *apiError {
-	if _, isUser := userOfLink(address); isUser {
+	if _, isUser := markup.UserOfLink(address); isUser {
 		return nil
 	}
-	if _, usable := checkedLink(address); usable {
+	if _, usable := markup.CheckedLink(address); usable {
 		return nil
 	}
 	why := "Wrong HTTP URL"

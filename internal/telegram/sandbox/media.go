@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // The largest files, in bytes: uploaded photos and documents.
@@ -84,7 +86,7 @@ func (c *call) file(name string, largest int64) (*sentFile, *apiError) {
 	case value == "":
 		return nil, badRequest("there is no %s in the request", name)
 	case strings.HasPrefix(value, "http://"), strings.HasPrefix(value, "https://"):
-		if _, usable := checkedLink(value); !usable {
+		if _, usable := markup.CheckedLink(value); !usable {
 			return nil, badRequest("wrong HTTP URL specified")
 		}
 		return w.newFile(lastPathPart(value), 0), nil

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // MessageKind is what a message consists of.
@@ -32,7 +34,7 @@ type Message struct {
 
 	sentBy   uint64 // the call that sent it
 	editedBy uint64 // the call of the latest edit; zero without one
-	entities []entity
+	entities []markup.Entity
 	file     *sentFile
 }
 
@@ -44,11 +46,11 @@ type messageObject struct {
 	Date            int64           `json:"date"`
 	EditDate        int64           `json:"edit_date,omitempty"`
 	Text            string          `json:"text,omitempty"`
-	Entities        []entity        `json:"entities,omitempty"`
+	Entities        []markup.Entity `json:"entities,omitempty"`
 	Photo           []photoSize     `json:"photo,omitempty"`
 	Document        *document       `json:"document,omitempty"`
 	Caption         string          `json:"caption,omitempty"`
-	CaptionEntities []entity        `json:"caption_entities,omitempty"`
+	CaptionEntities []markup.Entity `json:"caption_entities,omitempty"`
 	ReplyMarkup     json.RawMessage `json:"reply_markup,omitempty"`
 	MigrateTo       int64           `json:"migrate_to_chat_id,omitempty"`
 	MigrateFrom     int64           `json:"migrate_from_chat_id,omitempty"`

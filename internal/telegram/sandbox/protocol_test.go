@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 func TestEncodings(t *testing.T) {
@@ -57,7 +59,7 @@ func TestEncodings(t *testing.T) {
 			if result.Text != "a & ü" || result.Chat.ID != 7900000001 {
 				t.Errorf("delivered %+v", result)
 			}
-			if diff := cmp.Diff([]entity{{Type: "bold", Offset: 4, Length: 1}}, result.Entities); diff != "" {
+			if diff := cmp.Diff([]markup.Entity{{Type: "bold", Offset: 4, Length: 1}}, result.Entities); diff != "" {
 				t.Error(diff)
 			}
 		})

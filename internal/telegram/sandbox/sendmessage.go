@@ -1,6 +1,10 @@
 package sandbox
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"notifier/internal/telegram/sandbox/markup"
+)
 
 // The longest texts after parsing, in Unicode code points.
 const (
@@ -17,18 +21,18 @@ func sendMessage(c *call) (any, *apiError) {
 	})
 }
 
-func checkText(text formatted) *apiError {
+func checkText(text markup.Text) *apiError {
 	switch {
-	case text.text == "":
+	case text.Text == "":
 		return badRequest("text must be non-empty")
-	case utf8.RuneCountInString(text.text) > maxText:
+	case utf8.RuneCountInString(text.Text) > maxText:
 		return badRequest("message is too long")
 	}
 	return nil
 }
 
-func checkCaption(text formatted) *apiError {
-	if utf8.RuneCountInString(text.text) > maxCaption {
+func checkCaption(text markup.Text) *apiError {
+	if utf8.RuneCountInString(text.Text) > maxCaption {
 		return badRequest("message caption is too long")
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 func TestSendMessageRefusals(t *testing.T) {
@@ -132,7 +134,7 @@ func TestDeliveredMessage(t *testing.T) {
 		From:      &user{ID: 123456, IsBot: true, FirstName: "Sandbox 123456", Username: "sandbox_123456_bot"},
 		Chat:      chatObject{ID: 7, FirstName: "Customer 7", Type: "private"},
 		Text:      "\U0001F600 A B\nC",
-		Entities:  []entity{{Type: "bold", Offset: 3, Length: 3}, {Type: "italic", Offset: 7, Length: 1}},
+		Entities:  []markup.Entity{{Type: "bold", Offset: 3, Length: 3}, {Type: "italic", Offset: 7, Length: 1}},
 	}
 	if diff := cmp.Diff(want, result, cmpopts.IgnoreFields(messageObject{}, "Date")); diff != "" {
 		t.Error(diff)
@@ -147,14 +149,14 @@ func TestDeliveredMessage(t *testing.T) {
 func TestGivenEntities(t *testing.T) {
 	r := newRig(t, Options{})
 	var result messageObject
-	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": " <b>", "entities": []entity{
+	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": " <b>", "entities": []markup.Entity{
 		{Type: "bold", Offset: 1, Length: 2},
 		{Type: "italic", Offset: 3, Length: 2},         // beyond the end
 		{Type: "italic", Offset: 1, Length: 1<<63 - 1}, // far beyond
 		{Type: "bot_command", Offset: 0, Length: 3},    // found by the server, not given
 		{Type: "text_link", Length: 3, URL: "https://a.b/"},
 	}}), &result)
-	want := []entity{{Type: "text_link", Length: 2, URL: "https://a.b/"}, {Type: "bold", Length: 2}}
+	want := []markup.Entity{{Type: "text_link", Length: 2, URL: "https://a.b/"}, {Type: "bold", Length: 2}}
 	if diff := cmp.Diff(want, result.Entities); diff != "" || result.Text != "<b>" {
 		t.Errorf("%s: %s", result.Text, diff)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // maxLines is how much of a chat the page shows.
@@ -26,7 +28,7 @@ type line struct {
 	author   author
 	id       int64 // message_id; zero for a notice
 	text     string
-	entities []entity
+	entities []markup.Entity
 	at       time.Time
 	message  *Message // a bot's message, which may be edited later
 	call     *Call    // the latest call of a failure
@@ -41,7 +43,7 @@ type lineView struct {
 	Kind        MessageKind     `json:"kind,omitempty"`
 	FileName    string          `json:"fileName,omitempty"`
 	Text        string          `json:"text"`
-	Entities    []entity        `json:"entities,omitempty"`
+	Entities    []markup.Entity `json:"entities,omitempty"`
 	ReplyMarkup json.RawMessage `json:"replyMarkup,omitempty"`
 	At          time.Time       `json:"at"`
 	EditedAt    time.Time       `json:"editedAt,omitzero"`

@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ type htmlParser struct {
 	pos      int
 	out      visible
 	open     []htmlTag
-	entities []entity
+	entities []Entity
 	broken   bool // half of a surrogate pair was written as &#…;
 }
 
@@ -32,22 +32,22 @@ var htmlTagNames = []string{
 
 // parseHTML gives the visible text and its entities. The error is Telegram's
 // text after "can't parse entities: ".
-func parseHTML(source string) (formatted, error) {
+func parseHTML(source string) (Text, error) {
 	p := &htmlParser{source: source}
 	for p.pos < len(source) {
 		if err := p.step(); err != nil {
-			return formatted{}, err
+			return Text{}, err
 		}
 	}
 	if len(p.open) > 0 {
-		return formatted{}, telegramErrorf("Can't find end tag corresponding to start tag \"%s\"", p.innermost().name)
+		return Text{}, parseErrorf("Can't find end tag corresponding to start tag \"%s\"", p.innermost().name)
 	}
 	if p.broken {
-		return formatted{}, telegramErrorf("Text contains invalid Unicode characters after decoding HTML entities, " +
+		return Text{}, parseErrorf("Text contains invalid Unicode characters after decoding HTML entities, " +
 			"check for unmatched surrogate code units")
 	}
 	sortEntities(p.entities)
-	return formatted{p.out.String(), withoutSpanLanguages(p.entities)}, nil
+	return Text{p.out.String(), withoutSpanLanguages(p.entities)}, nil
 }
 
 func (p *htmlParser) step() error {
@@ -79,10 +79,10 @@ func (p *htmlParser) startTag() error {
 	p.pos++
 	name := strings.ToLower(p.until(func(c byte) bool { return isSpace(c) || c == '>' }))
 	if p.ended() {
-		return telegramErrorf("Unclosed start tag at byte offset %d", begin)
+		return parseErrorf("Unclosed start tag at byte offset %d", begin)
 	}
 	if !slices.Contains(htmlTagNames, name) {
-		return telegramErrorf("Unsupported start tag \"%s\" at byte offset %d", name, begin)
+		return parseErrorf("Unsupported start tag \"%s\" at byte offset %d", name, begin)
 	}
 	tag := htmlTag{name: name}
 	for {
@@ -96,7 +96,7 @@ func (p *htmlParser) startTag() error {
 	}
 	p.pos++
 	if name == "span" && tag.argument != "spoiler" {
-		return telegramErrorf("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", begin)
+		return parseErrorf("Tag \"span\" must have class \"tg-spoiler\" at byte offset %d", begin)
 	}
 	tag.offset, tag.position = p.out.utf16, p.out.Len()
 	p.open = append(p.open, tag)
@@ -108,7 +108,7 @@ func (p *htmlParser) startTag() error {
 func (p *htmlParser) attribute(tag *htmlTag, begin int) error {
 	name := p.until(func(c byte) bool { return isSpace(c) || strings.IndexByte(`=>/"'`, c) >= 0 })
 	if name == "" {
-		return telegramErrorf("Empty attribute name in the tag \"%s\" at byte offset %d", tag.name, begin)
+		return parseErrorf("Empty attribute name in the tag \"%s\" at byte offset %d", tag.name, begin)
 	}
 	p.skipSpace()
 	value := ""
@@ -121,12 +121,12 @@ func (p *htmlParser) attribute(tag *htmlTag, begin int) error {
 				return err
 			}
 			if p.ended() {
-				return telegramErrorf("Unclosed start tag at byte offset %d", begin)
+				return parseErrorf("Unclosed start tag at byte offset %d", begin)
 			}
 		}
 	}
 	if p.ended() {
-		return telegramErrorf("Unclosed start tag \"%s\" at byte offset %d", tag.name, begin)
+		return parseErrorf("Unclosed start tag \"%s\" at byte offset %d", tag.name, begin)
 	}
 	tag.take(name, value)
 	return nil
@@ -140,7 +140,7 @@ func (p *htmlParser) attributeValue() (string, error) {
 		begin := p.pos
 		token := p.until(func(c byte) bool { return !isAlphanumeric(c) && c != '.' && c != '-' })
 		if !isSpace(p.at(0)) && p.at(0) != '>' {
-			return "", telegramErrorf("Unexpected end of name token at byte offset %d", begin)
+			return "", parseErrorf("Unexpected end of name token at byte offset %d", begin)
 		}
 		return strings.ToLower(token), nil
 	}
@@ -164,18 +164,18 @@ func (p *htmlParser) attributeValue() (string, error) {
 func (p *htmlParser) endTag() error {
 	begin := p.pos
 	if len(p.open) == 0 {
-		return telegramErrorf("Unexpected end tag at byte offset %d", begin)
+		return parseErrorf("Unexpected end tag at byte offset %d", begin)
 	}
 	p.pos += len("</")
 	name := strings.ToLower(p.until(func(c byte) bool { return isSpace(c) || c == '>' }))
 	p.skipSpace()
 	if p.at(0) != '>' {
-		return telegramErrorf("Unclosed end tag at byte offset %d", begin)
+		return parseErrorf("Unclosed end tag at byte offset %d", begin)
 	}
 	p.pos++
 	tag := p.innermost()
 	if name != "" && name != tag.name { // </> ends whatever is open
-		return telegramErrorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, tag.name, name)
+		return parseErrorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, tag.name, name)
 	}
 	p.open = p.open[:len(p.open)-1]
 	if p.out.utf16 == tag.offset {

@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"net/url"
@@ -7,8 +7,8 @@ import (
 )
 
 // entity is what a span that ends now marks; without a text it is nothing.
-func (p *markdownV2) entity(s span) (entity, bool) {
-	e := entity{Type: s.kind.entity, Offset: s.offset, Length: p.out.utf16 - s.offset, Language: s.language}
+func (p *markdownV2) entity(s span) (Entity, bool) {
+	e := Entity{Type: s.kind.entity, Offset: s.offset, Length: p.out.utf16 - s.offset, Language: s.language}
 	if s.expandable {
 		e.Type = "expandable_blockquote"
 	}
@@ -40,7 +40,7 @@ func (p *markdownV2) endLink(s span) error {
 
 func (p *markdownV2) endEmoji(s span) error {
 	if !p.at("(") {
-		return telegramError("Custom emoji entity must contain a tg://emoji URL")
+		return parseError("Custom emoji entity must contain a tg://emoji URL")
 	}
 	address, err := p.address("a custom emoji URL")
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *markdownV2) address(what string) (string, error) {
 		p.pos++
 	}
 	if !p.at(")") {
-		return "", telegramErrorf("Can't find end of %s at byte offset %d", what, begin)
+		return "", parseErrorf("Can't find end of %s at byte offset %d", what, begin)
 	}
 	p.pos++
 	return address.String(), nil
@@ -80,11 +80,11 @@ func (p *markdownV2) address(what string) (string, error) {
 func emojiOfLink(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(u.Scheme, "tg") || !strings.EqualFold(u.Host, "emoji") {
-		return "", telegramError("Custom emoji entity must contain a tg://emoji URL")
+		return "", parseError("Custom emoji entity must contain a tg://emoji URL")
 	}
 	id := u.Query().Get("id")
 	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n == 0 {
-		return "", telegramError("Invalid custom emoji identifier specified")
+		return "", parseError("Invalid custom emoji identifier specified")
 	}
 	return id, nil
 }

@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"testing"
@@ -43,51 +43,51 @@ func TestHTMLRefusals(t *testing.T) {
 }
 
 func TestHTMLText(t *testing.T) {
-	for source, want := range map[string]formatted{
-		"plain":                          {text: "plain"},
-		"&lt;&gt;&amp;&quot;":            {text: `<>&"`},
-		"&lt&#39;&#x41;&#66 &":           {text: "<'AB &"},
-		"&nbsp;&copy;&#0;&#x;&#":         {text: "&nbsp;&copy;&#0;&#x;&#"},
-		"&amp;lt;":                       {text: "&lt;"},
-		"2 > 1":                          {text: "2 > 1"},
-		"<b></b>x":                       {text: "x"},
-		"<B>x</b>":                       {"x", []entity{{Type: "bold", Length: 1}}},
-		"<b  >x</b  >":                   {"x", []entity{{Type: "bold", Length: 1}}},
-		"<b>x</>":                        {"x", []entity{{Type: "bold", Length: 1}}},
-		`<b class="q" id=7 hidden>x</b>`: {"x", []entity{{Type: "bold", Length: 1}}},
-		"\U0001F600<i>\U0001F600ß</i>":   {"\U0001F600\U0001F600ß", []entity{{Type: "italic", Offset: 2, Length: 3}}},
-		"&#x1F600;<u>x</u>":              {"\U0001F600x", []entity{{Type: "underline", Offset: 2, Length: 1}}},
-		"<b><i>x</i>y</b>":               {"xy", []entity{{Type: "bold", Length: 2}, {Type: "italic", Length: 1}}},
-		"<i><b>x</b></i>":                {"x", []entity{{Type: "bold", Length: 1}, {Type: "italic", Length: 1}}},
+	for source, want := range map[string]Text{
+		"plain":                          {Text: "plain"},
+		"&lt;&gt;&amp;&quot;":            {Text: `<>&"`},
+		"&lt&#39;&#x41;&#66 &":           {Text: "<'AB &"},
+		"&nbsp;&copy;&#0;&#x;&#":         {Text: "&nbsp;&copy;&#0;&#x;&#"},
+		"&amp;lt;":                       {Text: "&lt;"},
+		"2 > 1":                          {Text: "2 > 1"},
+		"<b></b>x":                       {Text: "x"},
+		"<B>x</b>":                       {"x", []Entity{{Type: "bold", Length: 1}}},
+		"<b  >x</b  >":                   {"x", []Entity{{Type: "bold", Length: 1}}},
+		"<b>x</>":                        {"x", []Entity{{Type: "bold", Length: 1}}},
+		`<b class="q" id=7 hidden>x</b>`: {"x", []Entity{{Type: "bold", Length: 1}}},
+		"\U0001F600<i>\U0001F600ß</i>":   {"\U0001F600\U0001F600ß", []Entity{{Type: "italic", Offset: 2, Length: 3}}},
+		"&#x1F600;<u>x</u>":              {"\U0001F600x", []Entity{{Type: "underline", Offset: 2, Length: 1}}},
+		"<b><i>x</i>y</b>":               {"xy", []Entity{{Type: "bold", Length: 2}, {Type: "italic", Length: 1}}},
+		"<i><b>x</b></i>":                {"x", []Entity{{Type: "bold", Length: 1}, {Type: "italic", Length: 1}}},
 		`<a href="https://example.com/?a=1&amp;b=2">x</a>`: {
-			"x", []entity{{Type: "text_link", Length: 1, URL: "https://example.com/?a=1&b=2"}}},
-		`<a href='example.com'>x</a>`:  {"x", []entity{{Type: "text_link", Length: 1, URL: "http://example.com/"}}},
-		`<a>example.com/y</a>`:         {"example.com/y", []entity{{Type: "text_link", Length: 13, URL: "http://example.com/y"}}},
-		`<a href="javascript:1">x</a>`: {text: "x"},
-		`<a href="ftp://a.b/">x</a>`:   {text: "x"},
+			"x", []Entity{{Type: "text_link", Length: 1, URL: "https://example.com/?a=1&b=2"}}},
+		`<a href='example.com'>x</a>`:  {"x", []Entity{{Type: "text_link", Length: 1, URL: "http://example.com/"}}},
+		`<a>example.com/y</a>`:         {"example.com/y", []Entity{{Type: "text_link", Length: 13, URL: "http://example.com/y"}}},
+		`<a href="javascript:1">x</a>`: {Text: "x"},
+		`<a href="ftp://a.b/">x</a>`:   {Text: "x"},
 		`<a href="tg://user?id=42">x</a>`: {
-			"x", []entity{{Type: "text_mention", Length: 1, User: &user{ID: 42, FirstName: "Customer 42"}}}},
-		`<tg-spoiler>x</tg-spoiler>`:            {"x", []entity{{Type: "spoiler", Length: 1}}},
-		`<span class="tg-spoiler">x</span>`:     {"x", []entity{{Type: "spoiler", Length: 1}}},
-		`<blockquote>x</blockquote>`:            {"x", []entity{{Type: "blockquote", Length: 1}}},
-		`<blockquote expandable>x</blockquote>`: {"x", []entity{{Type: "expandable_blockquote", Length: 1}}},
-		`<pre>x</pre>`:                          {"x", []entity{{Type: "pre", Length: 1}}},
-		`<code class="language-go">x</code>`:    {"x", []entity{{Type: "code", Length: 1}}},
+			"x", []Entity{{Type: "text_mention", Length: 1, User: &User{ID: 42, FirstName: "Customer 42"}}}},
+		`<tg-spoiler>x</tg-spoiler>`:            {"x", []Entity{{Type: "spoiler", Length: 1}}},
+		`<span class="tg-spoiler">x</span>`:     {"x", []Entity{{Type: "spoiler", Length: 1}}},
+		`<blockquote>x</blockquote>`:            {"x", []Entity{{Type: "blockquote", Length: 1}}},
+		`<blockquote expandable>x</blockquote>`: {"x", []Entity{{Type: "expandable_blockquote", Length: 1}}},
+		`<pre>x</pre>`:                          {"x", []Entity{{Type: "pre", Length: 1}}},
+		`<code class="language-go">x</code>`:    {"x", []Entity{{Type: "code", Length: 1}}},
 		`<pre><code class="language-go">x</code></pre>`: {
-			"x", []entity{{Type: "pre", Length: 1, Language: "go"}}},
+			"x", []Entity{{Type: "pre", Length: 1, Language: "go"}}},
 		`<code class="language-go"><pre>x</pre></code>`: {
-			"x", []entity{{Type: "pre", Length: 1, Language: "go"}}},
+			"x", []Entity{{Type: "pre", Length: 1, Language: "go"}}},
 		`<tg-emoji emoji-id="5368324170671202286">x</tg-emoji>`: {
-			"x", []entity{{Type: "custom_emoji", Length: 1, CustomEmojiID: "5368324170671202286"}}},
+			"x", []Entity{{Type: "custom_emoji", Length: 1, CustomEmojiID: "5368324170671202286"}}},
 		`<tg-time unix="1647531900" format="wDT">x</tg-time>`: {
-			"x", []entity{{Type: "date_time", Length: 1, UnixTime: 1647531900, DateFormat: "wDT"}}},
+			"x", []Entity{{Type: "date_time", Length: 1, UnixTime: 1647531900, DateFormat: "wDT"}}},
 	} {
 		got, err := parseHTML(source)
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(formatted{})); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s\n%s", source, diff)
 		}
 	}
@@ -109,9 +109,9 @@ func TestHTMLNeverBreaks(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, f := range []formatted{parsed, parsed.normalize()} {
-			length := utf16Length(f.text)
-			for _, e := range f.entities {
+		for _, f := range []Text{parsed, parsed.Normalize()} {
+			length := UTF16Length(f.Text)
+			for _, e := range f.Entities {
 				if e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > length {
 					t.Fatalf("%q: entity %+v in a text of %d", source, e, length)
 				}

@@ -1,12 +1,12 @@
-package sandbox
+package markup
 
 import "strings"
 
 // parseMarkdown reads the older parse mode Markdown, which has no nesting. The
 // error is Telegram's text after "can't parse entities: ".
-func parseMarkdown(source string) (formatted, error) {
+func parseMarkdown(source string) (Text, error) {
 	var out visible
-	var entities []entity
+	var entities []Entity
 	for pos := 0; pos < len(source); {
 		c := source[pos]
 		switch {
@@ -18,7 +18,7 @@ func parseMarkdown(source string) (formatted, error) {
 		default:
 			e, after, err := markdownSpan(source, pos, &out)
 			if err != nil {
-				return formatted{}, err
+				return Text{}, err
 			}
 			if e.Type != "" && e.Length > 0 {
 				entities = append(entities, e)
@@ -27,12 +27,12 @@ func parseMarkdown(source string) (formatted, error) {
 		}
 	}
 	sortEntities(entities)
-	return formatted{out.String(), entities}, nil
+	return Text{out.String(), entities}, nil
 }
 
-// markdownSpan reads the markup that begins at a position: its entity, which
+// markdownSpan reads the markup that begins at a position: its Entity, which
 // has no type if it marks nothing, and where the source goes on.
-func markdownSpan(source string, begin int, out *visible) (e entity, after int, err error) {
+func markdownSpan(source string, begin int, out *visible) (e Entity, after int, err error) {
 	kind, mark := map[byte]spanKind{'_': italicSpan, '*': boldSpan, '`': codeSpan, '[': linkSpan}[source[begin]], 1
 	if strings.HasPrefix(source[begin:], preSpan.end) {
 		kind, mark = preSpan, len(preSpan.end)
@@ -43,10 +43,10 @@ func markdownSpan(source string, begin int, out *visible) (e entity, after int, 
 	}
 	length := strings.Index(source[pos:], kind.end)
 	if length < 0 {
-		return e, 0, telegramErrorf("Can't find end of the entity starting at byte offset %d", begin)
+		return e, 0, parseErrorf("Can't find end of the Entity starting at byte offset %d", begin)
 	}
 	text := source[pos : pos+length]
-	e.Type, e.Offset, e.Length = kind.entity, out.utf16, utf16Length(text)
+	e.Type, e.Offset, e.Length = kind.entity, out.utf16, UTF16Length(text)
 	out.WriteString(text)
 	out.utf16 += e.Length
 	after = pos + length + len(kind.end)
@@ -71,7 +71,7 @@ func markdownLanguage(source string, begin int) (language string, after int) {
 
 // markdownLink reads the address after a link's text; without one the text is
 // the address.
-func markdownLink(e entity, source string, pos int, text string) (entity, int) {
+func markdownLink(e Entity, source string, pos int, text string) (Entity, int) {
 	address := text
 	if strings.HasPrefix(source[pos:], "(") {
 		address, _, _ = strings.Cut(source[pos+1:], ")") // the end of the text ends it, too
@@ -80,5 +80,5 @@ func markdownLink(e entity, source string, pos int, text string) (entity, int) {
 	if linked, usable := e.linkTo(address); usable {
 		return linked, pos
 	}
-	return entity{}, pos
+	return Entity{}, pos
 }

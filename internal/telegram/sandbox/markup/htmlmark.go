@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"strconv"
@@ -36,7 +36,7 @@ var simpleTags = map[string]string{
 
 // mark adds the entity of a tag that has just ended.
 func (p *htmlParser) mark(tag htmlTag) error {
-	e := entity{Type: simpleTags[tag.name], Offset: tag.offset, Length: p.out.utf16 - tag.offset}
+	e := Entity{Type: simpleTags[tag.name], Offset: tag.offset, Length: p.out.utf16 - tag.offset}
 	switch tag.name {
 	case "a":
 		p.markLink(tag, e)
@@ -51,7 +51,7 @@ func (p *htmlParser) mark(tag htmlTag) error {
 		}
 	case "tg-emoji":
 		if id, err := strconv.ParseInt(tag.argument, 10, 64); err != nil || id == 0 {
-			return telegramError("Invalid custom emoji identifier specified")
+			return parseError("Invalid custom emoji identifier specified")
 		}
 		e.Type, e.CustomEmojiID = "custom_emoji", tag.argument
 	case "tg-time":
@@ -65,7 +65,7 @@ func (p *htmlParser) mark(tag htmlTag) error {
 }
 
 // markLink adds a link; without a usable address only its text stays.
-func (p *htmlParser) markLink(tag htmlTag, e entity) {
+func (p *htmlParser) markLink(tag htmlTag, e Entity) {
 	address := tag.argument
 	if address == "" {
 		address = p.out.from(tag.position)
@@ -78,7 +78,7 @@ func (p *htmlParser) markLink(tag htmlTag, e entity) {
 // markCode adds a block or a span of code. Where one tag covers the same text
 // as the other inside it, both make one block, and the code tag names its
 // language.
-func (p *htmlParser) markCode(tag htmlTag, e entity) {
+func (p *htmlParser) markCode(tag htmlTag, e Entity) {
 	e.Type, e.Language = tag.name, tag.argument
 	if n := len(p.entities); n > 0 {
 		inner := p.entities[n-1]
@@ -94,7 +94,7 @@ func (p *htmlParser) markCode(tag htmlTag, e entity) {
 }
 
 // withoutSpanLanguages takes the language from code that no pre has claimed.
-func withoutSpanLanguages(list []entity) []entity {
+func withoutSpanLanguages(list []Entity) []Entity {
 	for i := range list {
 		if list[i].Type == "code" {
 			list[i].Language = ""

@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ type markdownV2 struct {
 	pos      int
 	out      visible
 	open     []span
-	entities []entity
+	entities []Entity
 }
 
 // span is markup that has been opened.
@@ -54,21 +54,21 @@ var openings = []struct {
 
 // parseMarkdownV2 gives the visible text and its entities. The error is
 // Telegram's text after "can't parse entities: ".
-func parseMarkdownV2(source string) (formatted, error) {
+func parseMarkdownV2(source string) (Text, error) {
 	p := &markdownV2{source: source}
 	for p.pos < len(source) {
 		if err := p.step(); err != nil {
-			return formatted{}, err
+			return Text{}, err
 		}
 	}
 	if p.inside(quoteSpan) {
 		p.mark(p.pop()) // the end of the text ends a quotation
 	}
 	if len(p.open) > 0 {
-		return formatted{}, p.unended()
+		return Text{}, p.unended()
 	}
 	sortEntities(p.entities)
-	return formatted{p.out.String(), p.entities}, nil
+	return Text{p.out.String(), p.entities}, nil
 }
 
 func (p *markdownV2) step() error {
@@ -146,7 +146,7 @@ func (p *markdownV2) begin() error {
 		}
 		return nil
 	}
-	return telegramErrorf("Character '%c' is reserved and must be escaped with the preceding '\\'", p.source[p.pos])
+	return parseErrorf("Character '%c' is reserved and must be escaped with the preceding '\\'", p.source[p.pos])
 }
 
 // language reads the language of a block of code and skips one line break.
@@ -234,5 +234,5 @@ func (p *markdownV2) quoting() bool {
 
 func (p *markdownV2) unended() error {
 	s := p.open[len(p.open)-1]
-	return telegramErrorf("Can't find end of %s entity at byte offset %d", s.kind.name, s.begin)
+	return parseErrorf("Can't find end of %s entity at byte offset %d", s.kind.name, s.begin)
 }

@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"testing"
@@ -50,61 +50,61 @@ func message(err error) string {
 }
 
 func TestMarkdownV2Text(t *testing.T) {
-	for source, want := range map[string]formatted{
-		`A\-1001 \_\*\\`:         {text: `A-1001 _*\`},
-		"a\\é":                   {text: "a\\é"},
-		"\U0001F600*x*":          {"\U0001F600x", []entity{{Type: "bold", Offset: 2, Length: 1}}},
-		"**":                     {text: ""},
-		"*a _b_*":                {"a b", []entity{{Type: "bold", Length: 3}, {Type: "italic", Offset: 2, Length: 1}}},
-		"__u__ _i_":              {"u i", []entity{{Type: "underline", Length: 1}, {Type: "italic", Offset: 2, Length: 1}}},
-		"~x~||y||":               {"xy", []entity{{Type: "strikethrough", Length: 1}, {Type: "spoiler", Offset: 1, Length: 1}}},
-		"`a-b*c`":                {"a-b*c", []entity{{Type: "code", Length: 5}}},
-		"```\na.b```":            {"a.b", []entity{{Type: "pre", Length: 3}}},
-		"```go\nx = 1```":        {"x = 1", []entity{{Type: "pre", Length: 5, Language: "go"}}},
-		"```x```":                {"x", []entity{{Type: "pre", Length: 1}}},
-		"[a](http://b.de/\\)c)":  {"a", []entity{{Type: "text_link", Length: 1, URL: "http://b.de/)c"}}},
-		"[b\\.de]":               {"b.de", []entity{{Type: "text_link", Length: 4, URL: "http://b.de/"}}},
-		"[a](nowhere)":           {text: "a"},
-		"![x](tg://emoji?id=42)": {"x", []entity{{Type: "custom_emoji", Length: 1, CustomEmojiID: "42"}}},
-		">a\n>b\nc":              {"a\nb\nc", []entity{{Type: "blockquote", Length: 4}}},
-		"x\n>a":                  {"x\na", []entity{{Type: "blockquote", Offset: 2, Length: 1}}},
-		">a\n**>b":               {"a\nb", []entity{{Type: "blockquote", Length: 2}, {Type: "blockquote", Offset: 2, Length: 1}}},
-		">a\n>b||":               {"a\nb", []entity{{Type: "expandable_blockquote", Length: 3}}},
-		"a\nb":                   {text: "a\nb"},
+	for source, want := range map[string]Text{
+		`A\-1001 \_\*\\`:         {Text: `A-1001 _*\`},
+		"a\\é":                   {Text: "a\\é"},
+		"\U0001F600*x*":          {"\U0001F600x", []Entity{{Type: "bold", Offset: 2, Length: 1}}},
+		"**":                     {Text: ""},
+		"*a _b_*":                {"a b", []Entity{{Type: "bold", Length: 3}, {Type: "italic", Offset: 2, Length: 1}}},
+		"__u__ _i_":              {"u i", []Entity{{Type: "underline", Length: 1}, {Type: "italic", Offset: 2, Length: 1}}},
+		"~x~||y||":               {"xy", []Entity{{Type: "strikethrough", Length: 1}, {Type: "spoiler", Offset: 1, Length: 1}}},
+		"`a-b*c`":                {"a-b*c", []Entity{{Type: "code", Length: 5}}},
+		"```\na.b```":            {"a.b", []Entity{{Type: "pre", Length: 3}}},
+		"```go\nx = 1```":        {"x = 1", []Entity{{Type: "pre", Length: 5, Language: "go"}}},
+		"```x```":                {"x", []Entity{{Type: "pre", Length: 1}}},
+		"[a](http://b.de/\\)c)":  {"a", []Entity{{Type: "text_link", Length: 1, URL: "http://b.de/)c"}}},
+		"[b\\.de]":               {"b.de", []Entity{{Type: "text_link", Length: 4, URL: "http://b.de/"}}},
+		"[a](nowhere)":           {Text: "a"},
+		"![x](tg://emoji?id=42)": {"x", []Entity{{Type: "custom_emoji", Length: 1, CustomEmojiID: "42"}}},
+		">a\n>b\nc":              {"a\nb\nc", []Entity{{Type: "blockquote", Length: 4}}},
+		"x\n>a":                  {"x\na", []Entity{{Type: "blockquote", Offset: 2, Length: 1}}},
+		">a\n**>b":               {"a\nb", []Entity{{Type: "blockquote", Length: 2}, {Type: "blockquote", Offset: 2, Length: 1}}},
+		">a\n>b||":               {"a\nb", []Entity{{Type: "expandable_blockquote", Length: 3}}},
+		"a\nb":                   {Text: "a\nb"},
 	} {
 		got, err := parseMarkdownV2(source)
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(formatted{})); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s\n%s", source, diff)
 		}
 	}
 }
 
 func TestMarkdown(t *testing.T) {
-	for source, want := range map[string]formatted{
-		`A-1001 \_x\*`:     {text: "A-1001 _x*"},
-		"*b* _i_ `c`":      {"b i c", []entity{{Type: "bold", Length: 1}, {Type: "italic", Offset: 2, Length: 1}, {Type: "code", Offset: 4, Length: 1}}},
-		"```go\nx```":      {"x", []entity{{Type: "pre", Length: 1, Language: "go"}}},
-		"[a](b.de) [c.de]": {"a c.de", []entity{{Type: "text_link", Length: 1, URL: "http://b.de/"}, {Type: "text_link", Offset: 2, Length: 4, URL: "http://c.de/"}}},
-		"[a](b.de":         {"a", []entity{{Type: "text_link", Length: 1, URL: "http://b.de/"}}},
-		"\U0001F600*ü*":    {"\U0001F600ü", []entity{{Type: "bold", Offset: 2, Length: 1}}},
-		"**":               {text: ""},
+	for source, want := range map[string]Text{
+		`A-1001 \_x\*`:     {Text: "A-1001 _x*"},
+		"*b* _i_ `c`":      {"b i c", []Entity{{Type: "bold", Length: 1}, {Type: "italic", Offset: 2, Length: 1}, {Type: "code", Offset: 4, Length: 1}}},
+		"```go\nx```":      {"x", []Entity{{Type: "pre", Length: 1, Language: "go"}}},
+		"[a](b.de) [c.de]": {"a c.de", []Entity{{Type: "text_link", Length: 1, URL: "http://b.de/"}, {Type: "text_link", Offset: 2, Length: 4, URL: "http://c.de/"}}},
+		"[a](b.de":         {"a", []Entity{{Type: "text_link", Length: 1, URL: "http://b.de/"}}},
+		"\U0001F600*ü*":    {"\U0001F600ü", []Entity{{Type: "bold", Offset: 2, Length: 1}}},
+		"**":               {Text: ""},
 	} {
 		got, err := parseMarkdown(source)
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(formatted{})); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s\n%s", source, diff)
 		}
 	}
 	for source, want := range map[string]string{
-		"snake_case": "Can't find end of the entity starting at byte offset 5",
-		"ü[x":        "Can't find end of the entity starting at byte offset 2",
+		"snake_case": "Can't find end of the Entity starting at byte offset 5",
+		"ü[x":        "Can't find end of the Entity starting at byte offset 2",
 	} {
 		_, err := parseMarkdown(source)
 		if got := message(err); got != want {
@@ -123,14 +123,14 @@ func TestMarkdownNeverBreaks(t *testing.T) {
 		for _, p := range rapid.SliceOf(piece).Draw(t, "pieces") {
 			source += p
 		}
-		for _, parse := range []func(string) (formatted, error){parseMarkdown, parseMarkdownV2} {
+		for _, parse := range []func(string) (Text, error){parseMarkdown, parseMarkdownV2} {
 			parsed, err := parse(source)
 			if err != nil {
 				continue
 			}
-			for _, f := range []formatted{parsed, parsed.normalize()} {
-				length := utf16Length(f.text)
-				for _, e := range f.entities {
+			for _, f := range []Text{parsed, parsed.Normalize()} {
+				length := UTF16Length(f.Text)
+				for _, e := range f.Entities {
 					if e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > length {
 						t.Fatalf("%q: entity %+v in a text of %d", source, e, length)
 					}

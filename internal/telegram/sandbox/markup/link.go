@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"net/url"
@@ -7,18 +7,18 @@ import (
 )
 
 // linkTo makes an entity a link, or a mention of a user for tg://user?id=….
-func (e entity) linkTo(address string) (entity, bool) {
-	if id, isUser := userOfLink(address); isUser {
+func (e Entity) linkTo(address string) (Entity, bool) {
+	if id, isUser := UserOfLink(address); isUser {
 		e.Type = "text_mention"
-		e.User = &user{ID: id, FirstName: "Customer " + strconv.FormatInt(id, 10)}
+		e.User = &User{ID: id, FirstName: "Customer " + strconv.FormatInt(id, 10)}
 		return e, true
 	}
-	checked, usable := checkedLink(address)
+	checked, usable := CheckedLink(address)
 	e.Type, e.URL = "text_link", checked
 	return e, usable
 }
 
-func userOfLink(address string) (id int64, isUser bool) {
+func UserOfLink(address string) (id int64, isUser bool) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(u.Scheme, "tg") || !strings.EqualFold(u.Host, "user") {
 		return 0, false
@@ -27,10 +27,10 @@ func userOfLink(address string) (id int64, isUser bool) {
 	return id, err == nil && id > 0
 }
 
-// checkedLink is an address as Telegram would store it: http, https, tg, ton or
+// CheckedLink is an address as Telegram would store it: http, https, tg, ton or
 // tonsite; without a scheme it is http. A web address needs a host with a dot,
 // so localhost is none.
-func checkedLink(address string) (string, bool) {
+func CheckedLink(address string) (string, bool) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {
 		address = "http://" + address

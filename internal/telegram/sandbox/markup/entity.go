@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"cmp"
@@ -7,32 +7,39 @@ import (
 	"unicode/utf8"
 )
 
-// entity is the Bot API's MessageEntity. Offset and length count UTF-16 units
+// Entity is the Bot API's MessageEntity. Offset and length count UTF-16 units
 // of the visible text.
-type entity struct {
+type Entity struct {
 	Type          string `json:"type"`
 	Offset        int    `json:"offset"`
 	Length        int    `json:"length"`
 	URL           string `json:"url,omitempty"`
-	User          *user  `json:"user,omitempty"`
+	User          *User  `json:"user,omitempty"`
 	Language      string `json:"language,omitempty"`
 	CustomEmojiID string `json:"custom_emoji_id,omitempty"`
 	UnixTime      int64  `json:"unix_time,omitempty"`
 	DateFormat    string `json:"date_time_format,omitempty"`
 }
 
-// same compares two entities, mentioned users by their id.
-func (e entity) same(other entity) bool {
+// User is whom a text_mention mentions.
+type User struct {
+	ID        int64  `json:"id"`
+	IsBot     bool   `json:"is_bot"`
+	FirstName string `json:"first_name"`
+}
+
+// Same compares two entities, mentioned users by their id.
+func (e Entity) Same(other Entity) bool {
 	if e.User != nil && other.User != nil && *e.User == *other.User {
 		e.User = other.User
 	}
 	return e == other
 }
 
-// formatted is a visible text and what is marked in it.
-type formatted struct {
-	text     string
-	entities []entity
+// Text is a visible text and what is marked in it.
+type Text struct {
+	Text     string
+	Entities []Entity
 }
 
 // nesting orders entities that cover the same text, the outermost first.
@@ -43,8 +50,8 @@ var nesting = []string{
 
 // sortEntities puts entities in the order of their beginning, a longer one
 // before those inside it.
-func sortEntities(list []entity) {
-	slices.SortStableFunc(list, func(a, b entity) int {
+func sortEntities(list []Entity) {
+	slices.SortStableFunc(list, func(a, b Entity) int {
 		return cmp.Or(
 			cmp.Compare(a.Offset, b.Offset),
 			cmp.Compare(b.Length, a.Length),
@@ -61,8 +68,8 @@ func utf16Width(r rune) int {
 	return 1
 }
 
-// utf16Length is the length of a text in UTF-16 units.
-func utf16Length(text string) int {
+// UTF16Length is the length of a text in UTF-16 units.
+func UTF16Length(text string) int {
 	length := 0
 	for _, r := range text {
 		length += utf16Width(r)
@@ -93,3 +100,7 @@ func (v *visible) put(r rune) {
 
 // from is the text added since a position in bytes.
 func (v *visible) from(position int) string { return v.String()[position:] }
+
+// IsMark tells whether a bot may mark a text with a type of entity; the others
+// are those that the server finds by itself.
+func IsMark(kind string) bool { return slices.Contains(nesting, kind) }

@@ -1,4 +1,4 @@
-package sandbox
+package markup
 
 import (
 	"strings"
@@ -8,14 +8,14 @@ import (
 // maxEntities is how many entities a message keeps; further ones are ignored.
 const maxEntities = 100
 
-// normalize does to a text what the server does before it is stored: control
+// Normalize does to a text what the server does before it is stored: control
 // characters become spaces, some characters vanish, both ends are trimmed.
 // Entities move along; those left without text are dropped.
-func (f formatted) normalize() formatted {
-	kept := make([]rune, 0, len(f.text))
-	positions := make([]int, 1, len(f.text)+1) // old UTF-16 offset -> new one
+func (f Text) Normalize() Text {
+	kept := make([]rune, 0, len(f.Text))
+	positions := make([]int, 1, len(f.Text)+1) // old UTF-16 offset -> new one
 	width := 0
-	for _, r := range f.text {
+	for _, r := range f.Text {
 		for range utf16Width(r) - 1 {
 			positions = append(positions, width)
 		}
@@ -28,20 +28,20 @@ func (f formatted) normalize() formatted {
 	text := string(kept)
 	right := strings.TrimRightFunc(text, unicode.IsSpace)
 	trimmed := strings.TrimLeftFunc(right, unicode.IsSpace)
-	begin := utf16Length(right) - utf16Length(trimmed)
-	end := begin + utf16Length(trimmed)
+	begin := UTF16Length(right) - UTF16Length(trimmed)
+	end := begin + UTF16Length(trimmed)
 
-	result := formatted{text: trimmed}
-	for _, e := range f.entities {
+	result := Text{Text: trimmed}
+	for _, e := range f.Entities {
 		first := min(max(positions[e.Offset], begin), end)
 		last := min(max(positions[e.Offset+e.Length], begin), end)
 		if e.Offset, e.Length = first-begin, last-first; e.Length > 0 {
-			result.entities = append(result.entities, e)
+			result.Entities = append(result.Entities, e)
 		}
 	}
-	sortEntities(result.entities)
-	if len(result.entities) > maxEntities {
-		result.entities = result.entities[:maxEntities]
+	sortEntities(result.Entities)
+	if len(result.Entities) > maxEntities {
+		result.Entities = result.Entities[:maxEntities]
 	}
 	return result
 }
