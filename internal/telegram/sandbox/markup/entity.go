@@ -1,8 +1,6 @@
 package markup
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -40,24 +38,6 @@ func (e Entity) Same(other Entity) bool {
 type Text struct {
 	Text     string
 	Entities []Entity
-}
-
-// nesting orders entities that cover the same text, the outermost first.
-var nesting = []string{
-	"blockquote", "expandable_blockquote", "pre", "code", "text_link", "text_mention", "date_time",
-	"bold", "italic", "underline", "strikethrough", "spoiler", "custom_emoji",
-}
-
-// sortEntities puts entities in the order of their beginning, a longer one
-// before those inside it.
-func sortEntities(list []Entity) {
-	slices.SortStableFunc(list, func(a, b Entity) int {
-		return cmp.Or(
-			cmp.Compare(a.Offset, b.Offset),
-			cmp.Compare(b.Length, a.Length),
-			cmp.Compare(slices.Index(nesting, a.Type), slices.Index(nesting, b.Type)),
-		)
-	})
 }
 
 // utf16Width is how many UTF-16 units a character takes.
@@ -100,7 +80,3 @@ func (v *visible) put(r rune) {
 
 // from is the text added since a position in bytes.
 func (v *visible) from(position int) string { return v.String()[position:] }
-
-// IsMark tells whether a bot may mark a text with a type of entity; the others
-// are those that the server finds by itself.
-func IsMark(kind string) bool { return slices.Contains(nesting, kind) }

@@ -115,17 +115,17 @@ func (p *htmlParser) attribute(tag *htmlTag, begin int) error {
 	if p.at(0) == '=' {
 		p.pos++
 		p.skipSpace()
-		if !p.ended() {
-			var err error
-			if value, err = p.attributeValue(); err != nil {
-				return err
-			}
-			if p.ended() {
-				return parseErrorf("Unclosed start tag at byte offset %d", begin)
-			}
+		if p.ended() {
+			return parseErrorf("Unclosed start tag \"%s\" at byte offset %d", tag.name, begin)
 		}
-	}
-	if p.ended() {
+		var err error
+		if value, err = p.attributeValue(); err != nil {
+			return err
+		}
+		if p.ended() {
+			return parseErrorf("Unclosed start tag at byte offset %d", begin)
+		}
+	} else if p.ended() {
 		return parseErrorf("Unclosed start tag \"%s\" at byte offset %d", tag.name, begin)
 	}
 	tag.take(name, value)
@@ -194,7 +194,8 @@ func (p *htmlParser) at(ahead int) byte {
 	return p.source[p.pos+ahead]
 }
 
-func (p *htmlParser) ended() bool { return p.pos >= len(p.source) }
+// ended is also true at a zero byte: inside a tag it ends the text.
+func (p *htmlParser) ended() bool { return p.at(0) == 0 }
 
 // until reads up to the first byte that stops it, or to the end.
 func (p *htmlParser) until(stop func(byte) bool) string {
@@ -205,7 +206,7 @@ func (p *htmlParser) until(stop func(byte) bool) string {
 	return p.source[begin:p.pos]
 }
 
-func (p *htmlParser) skipSpace() { p.until(func(c byte) bool { return !isSpace(c) }) }
+func (p *htmlParser) skipSpace() { p.until(func(c byte) bool { return c == 0 || !isSpace(c) }) }
 
 func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n\v\x00", c) >= 0 }
 

@@ -109,13 +109,27 @@ func TestHTMLNeverBreaks(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, f := range []Text{parsed, parsed.Normalize()} {
-			length := UTF16Length(f.Text)
-			for _, e := range f.Entities {
-				if e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > length {
-					t.Fatalf("%q: entity %+v in a text of %d", source, e, length)
-				}
+		checkFixed(t, source, parsed)
+	})
+}
+
+// checkFixed checks that the entities of a text lie inside it, before and after
+// it is fixed.
+func checkFixed(t *rapid.T, source string, parsed Text) {
+	fixed, err := parsed.Fix(Rules{Find: true})
+	if err != nil && err.Error() != "Text must be non-empty" {
+		t.Fatalf("%q: %v", source, err)
+	}
+	again, _ := fixed.Fix(Rules{MayBeEmpty: true, Find: true})
+	if !cmp.Equal(again, fixed) {
+		t.Fatalf("%q: fixed again it differs: %v, %v", source, fixed, again)
+	}
+	for _, f := range []Text{parsed, fixed} {
+		length := UTF16Length(f.Text)
+		for _, e := range f.Entities {
+			if e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > length {
+				t.Fatalf("%q: entity %+v in a text of %d", source, e, length)
 			}
 		}
-	})
+	}
 }

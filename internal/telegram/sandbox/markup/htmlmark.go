@@ -11,7 +11,7 @@ func (t *htmlTag) take(name, value string) {
 	case "a href", "tg-emoji emoji-id", "tg-time format":
 		t.argument = value
 	case "tg-time unix":
-		t.unix, _ = strconv.ParseInt(value, 10, 64) // a broken one marks nothing
+		t.unix = looseInteger(value) // a broken one marks nothing
 	case "code class":
 		if language, found := strings.CutPrefix(value, "language-"); found {
 			t.argument = language
@@ -50,15 +50,16 @@ func (p *htmlParser) mark(tag htmlTag) error {
 			e.Type = "expandable_blockquote"
 		}
 	case "tg-emoji":
-		if id, err := strconv.ParseInt(tag.argument, 10, 64); err != nil || id == 0 {
+		if id, whole := canonicalInteger(tag.argument, 64); !whole || id == 0 {
 			return parseError("Invalid custom emoji identifier specified")
 		}
 		e.Type, e.CustomEmojiID = "custom_emoji", tag.argument
 	case "tg-time":
-		if tag.unix <= 0 {
-			return nil
+		format, err := DateFormat(tag.argument)
+		if err != nil || tag.unix <= 0 {
+			return err
 		}
-		e.Type, e.UnixTime, e.DateFormat = "date_time", tag.unix, tag.argument
+		e.Type, e.UnixTime, e.DateFormat = "date_time", tag.unix, format
 	}
 	p.entities = append(p.entities, e)
 	return nil
@@ -82,10 +83,10 @@ func (p *htmlParser) markCode(tag htmlTag, e Entity) {
 	e.Type, e.Language = tag.name, tag.argument
 	if n := len(p.entities); n > 0 {
 		inner := p.entities[n-1]
-		language := e.Language + inner.Language // only one of them can have one
-		pair := e.Type == "pre" && inner.Type == "code" || e.Type == "code" && inner.Type == "pre"
-		if pair && inner.Offset == e.Offset && inner.Length == e.Length && language != "" {
-			e.Type, e.Language = "pre", language
+		pair := e.Type == "pre" && inner.Type == "code" && inner.Language != "" ||
+			e.Type == "code" && inner.kind() == pre && e.Language != ""
+		if pair && inner.Offset == e.Offset && inner.Length == e.Length {
+			e.Type, e.Language = "pre", e.Language+inner.Language // only the code tag can have one
 			p.entities[n-1] = e
 			return
 		}

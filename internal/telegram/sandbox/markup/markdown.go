@@ -30,7 +30,7 @@ func parseMarkdown(source string) (Text, error) {
 	return Text{out.String(), entities}, nil
 }
 
-// markdownSpan reads the markup that begins at a position: its Entity, which
+// markdownSpan reads the markup that begins at a position: its entity, which
 // has no type if it marks nothing, and where the source goes on.
 func markdownSpan(source string, begin int, out *visible) (e Entity, after int, err error) {
 	kind, mark := map[byte]spanKind{'_': italicSpan, '*': boldSpan, '`': codeSpan, '[': linkSpan}[source[begin]], 1
@@ -39,34 +39,21 @@ func markdownSpan(source string, begin int, out *visible) (e Entity, after int, 
 	}
 	pos := begin + mark
 	if kind == preSpan {
-		e.Language, pos = markdownLanguage(source, pos)
+		e.Language, pos = codeLanguage(source, pos)
 	}
 	length := strings.Index(source[pos:], kind.end)
 	if length < 0 {
-		return e, 0, parseErrorf("Can't find end of the Entity starting at byte offset %d", begin)
+		return e, 0, parseErrorf("Can't find end of the entity starting at byte offset %d", begin)
 	}
 	text := source[pos : pos+length]
 	e.Type, e.Offset, e.Length = kind.entity, out.utf16, UTF16Length(text)
 	out.WriteString(text)
 	out.utf16 += e.Length
 	after = pos + length + len(kind.end)
-	if kind == linkSpan {
+	if kind == linkSpan && e.Length > 0 {
 		e, after = markdownLink(e, source, after, text)
 	}
 	return e, after, nil
-}
-
-// markdownLanguage reads the language of a block of code, if a line break
-// follows it.
-func markdownLanguage(source string, begin int) (language string, after int) {
-	end := begin
-	for end < len(source) && !isSpace(source[end]) && source[end] != '`' {
-		end++
-	}
-	if end < len(source) && source[end] == '\n' {
-		return source[begin:end], end + 1
-	}
-	return "", begin
 }
 
 // markdownLink reads the address after a link's text; without one the text is

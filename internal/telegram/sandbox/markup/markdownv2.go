@@ -1,27 +1,26 @@
 package markup
 
-import (
-	"strings"
-)
+import "strings"
 
 // markdownV2 reads parse mode MarkdownV2. Every reserved character that is not
 // markup must be escaped.
 type markdownV2 struct {
-	source   string
-	pos      int
-	out      visible
-	open     []span
-	entities []Entity
+	source     string
+	pos        int
+	out        visible
+	open       []span
+	entities   []Entity
+	quoting    bool // a quotation is open, however deep
+	lineBegins bool // nothing but markup stands before this on its line
 }
 
 // span is markup that has been opened.
 type span struct {
-	kind       spanKind
-	language   string // of a block of code
-	expandable bool   // of a quotation
-	begin      int    // of the markup in the source, in bytes
-	offset     int    // of its text, in UTF-16 units
-	position   int    // the same in bytes
+	kind     spanKind
+	language string // of a block of code
+	begin    int    // of the markup in the source, in bytes
+	offset   int    // of its text, in UTF-16 units
+	position int    // the same in bytes
 }
 
 // spanKind is a kind of markup: its name in Telegram's errors, its entity and
@@ -39,7 +38,7 @@ var (
 	preCodeSpan   = spanKind{"PreCode", "pre", "```"}
 	linkSpan      = spanKind{"TextUrl", "text_link", "]"}
 	emojiSpan     = spanKind{"CustomEmoji", "custom_emoji", "]"}
-	quoteSpan     = spanKind{"BlockQuote", "blockquote", "\n"}
+	quoteSpan     = spanKind{"BlockQuote", "blockquote", ""}
 )
 
 // openings are the marks that begin markup; a longer one comes before its
@@ -55,17 +54,17 @@ var openings = []struct {
 // parseMarkdownV2 gives the visible text and its entities. The error is
 // Telegram's text after "can't parse entities: ".
 func parseMarkdownV2(source string) (Text, error) {
-	p := &markdownV2{source: source}
+	p := &markdownV2{source: source, lineBegins: true}
 	for p.pos < len(source) {
 		if err := p.step(); err != nil {
 			return Text{}, err
 		}
 	}
-	if p.inside(quoteSpan) {
-		p.mark(p.pop()) // the end of the text ends a quotation
+	if p.quoting {
+		p.endLastQuote()
 	}
 	if len(p.open) > 0 {
-		return Text{}, p.unended()
+		return Text{}, unended(p.innermost())
 	}
 	sortEntities(p.entities)
 	return Text{p.out.String(), p.entities}, nil
@@ -74,27 +73,33 @@ func parseMarkdownV2(source string) (Text, error) {
 func (p *markdownV2) step() error {
 	if p.escaped() {
 		p.pos++
-		p.pos += p.out.take(p.source[p.pos:])
+		p.take()
 		return nil
 	}
 	reserved := "_*[]()~`>#+-=|{}.!\n"
 	if p.inside(codeSpan) || p.inside(preSpan) || p.inside(preCodeSpan) {
 		reserved = "`"
 	}
-	if strings.IndexByte(reserved, p.source[p.pos]) < 0 {
-		p.pos += p.out.take(p.source[p.pos:])
-		return nil
-	}
 	switch {
-	case p.quoting() && p.at("\n") && !p.at("\n>"):
+	case strings.IndexByte(reserved, p.source[p.pos]) < 0:
+		p.take()
+		return nil
+	case p.quoting && p.at("\n") && !p.at("\n>"):
 		return p.endQuote()
 	case p.ends():
 		return p.end()
-	case p.at("\n"):
-		return p.newline()
 	default:
 		return p.begin()
 	}
+}
+
+// take copies a character that is no markup. A carriage return does not change
+// whether a line begins.
+func (p *markdownV2) take() {
+	if c := p.source[p.pos]; c != '\r' {
+		p.lineBegins = c == '\n'
+	}
+	p.pos += p.out.take(p.source[p.pos:])
 }
 
 // escaped tells whether a backslash takes the meaning from what follows.
@@ -102,48 +107,30 @@ func (p *markdownV2) escaped() bool {
 	return p.at(`\`) && p.pos+1 < len(p.source) && p.source[p.pos+1] > 0 && p.source[p.pos+1] <= 126
 }
 
-// newline goes to the next line, where a quotation may begin or go on.
-func (p *markdownV2) newline() error {
-	p.pos += p.out.take("\n")
-	if p.at(">") {
-		p.pos++
-		if !p.quoting() {
-			p.push(quoteSpan, p.pos-1)
-		}
-	}
-	return nil
-}
-
 // begin opens the markup that begins here.
 func (p *markdownV2) begin() error {
-	lineBegins := p.pos == 0 || p.source[p.pos-1] == '\n'
-	if lineBegins && p.at("**>") { // divides two quotations
-		if p.quoting() {
-			p.mark(p.pop())
+	switch {
+	case p.at("\n"):
+		p.take()
+		return nil
+	case p.at(">") && p.lineBegins:
+		if !p.quoting { // else the quotation goes on
+			p.push(quoteSpan)
+			p.quoting = true
 		}
-		p.push(quoteSpan, p.pos)
-		p.pos += len("**>")
-		return nil
-	}
-	if p.pos == 0 && p.at(">") {
-		p.push(quoteSpan, p.pos)
 		p.pos++
-		return nil
-	}
-	if p.inside(quoteSpan) && p.at("||") && (p.pos+2 == len(p.source) || p.source[p.pos+2] == '\n') {
-		p.open[len(p.open)-1].expandable = true
-		p.pos += len("||")
 		return nil
 	}
 	for _, opening := range openings {
 		if !p.at(opening.mark) {
 			continue
 		}
-		p.push(opening.kind, p.pos)
+		p.push(opening.kind)
 		p.pos += len(opening.mark)
 		if opening.kind == preSpan {
 			p.language()
 		}
+		p.open[len(p.open)-1].offset, p.open[len(p.open)-1].position = p.out.utf16, p.out.Len()
 		return nil
 	}
 	return parseErrorf("Character '%c' is reserved and must be escaped with the preceding '\\'", p.source[p.pos])
@@ -151,32 +138,40 @@ func (p *markdownV2) begin() error {
 
 // language reads the language of a block of code and skips one line break.
 func (p *markdownV2) language() {
-	end := p.pos
-	for end < len(p.source) && !isSpace(p.source[end]) && p.source[end] != '`' {
+	language, after := codeLanguage(p.source, p.pos)
+	if language != "" {
+		top := &p.open[len(p.open)-1]
+		top.kind, top.language = preCodeSpan, language
+	}
+	p.pos = after
+}
+
+// codeLanguage reads the language of a block of code, if white space follows
+// it, and one line break.
+func codeLanguage(source string, begin int) (language string, after int) {
+	end := begin
+	for end < len(source) && !isSpace(source[end]) && source[end] != '`' {
 		end++
 	}
-	if end > p.pos && end < len(p.source) && p.source[end] != '`' {
-		top := &p.open[len(p.open)-1]
-		top.kind, top.language = preCodeSpan, p.source[p.pos:end]
-		p.pos = end
+	after = begin
+	if end > begin && end < len(source) && source[end] != '`' {
+		language, after = source[begin:end], end
 	}
-	switch {
-	case p.at("\r\n"), p.at("\n\r"):
-		p.pos += 2
-	case p.at("\n"), p.at("\r"):
-		p.pos++
+	switch rest := source[after:]; {
+	case strings.HasPrefix(rest, "\r\n"), strings.HasPrefix(rest, "\n\r"):
+		after += 2
+	case strings.HasPrefix(rest, "\n"), strings.HasPrefix(rest, "\r"):
+		after++
 	}
+	return language, after
 }
 
 // ends tells whether the innermost markup ends here.
 func (p *markdownV2) ends() bool {
-	if len(p.open) == 0 || p.inside(quoteSpan) {
+	if len(p.open) == 0 || p.inside(quoteSpan) || p.inside(italicSpan) && p.at("__") {
 		return false
 	}
-	if p.inside(italicSpan) && p.at("__") {
-		return false
-	}
-	return p.at(p.open[len(p.open)-1].kind.end)
+	return p.at(p.innermost().kind.end)
 }
 
 // end closes the innermost markup; a link or an emoji has an address after it.
@@ -194,45 +189,43 @@ func (p *markdownV2) end() error {
 	}
 }
 
+// endQuote closes the quotation at a line break that another line of it does
+// not follow. The break belongs to it.
 func (p *markdownV2) endQuote() error {
-	if !p.inside(quoteSpan) {
-		return p.unended()
-	}
 	s := p.pop()
-	p.pos += p.out.take("\n")
+	if s.kind != quoteSpan {
+		// A spoiler that begins right before the break makes it expandable.
+		if s.kind != spoilerSpan || !p.justBegun(s) {
+			return unended(s)
+		}
+		if s = p.pop(); s.kind != quoteSpan {
+			return unended(s)
+		}
+		s.kind.entity = kindNames[expandable]
+	}
+	p.quoting = false
+	p.take()
 	p.mark(s)
 	return nil
 }
 
-func (p *markdownV2) push(kind spanKind, begin int) {
-	p.open = append(p.open, span{kind: kind, begin: begin, offset: p.out.utf16, position: p.out.Len()})
+// justBegun tells whether a spoiler began right before this, but for a carriage
+// return.
+func (p *markdownV2) justBegun(s span) bool {
+	between := p.source[s.begin+len(spoilerSpan.end) : p.pos]
+	return between == "" || len(between) == 1 && strings.HasSuffix(p.out.String(), "\r")
 }
 
-func (p *markdownV2) pop() span {
-	s := p.open[len(p.open)-1]
-	p.open = p.open[:len(p.open)-1]
-	return s
-}
-
-// at tells whether the source goes on with a text.
-func (p *markdownV2) at(text string) bool { return strings.HasPrefix(p.source[p.pos:], text) }
-
-// inside tells whether the innermost markup is of a kind.
-func (p *markdownV2) inside(kind spanKind) bool {
-	return len(p.open) > 0 && p.open[len(p.open)-1].kind == kind
-}
-
-// quoting tells whether a quotation is open, however deep.
-func (p *markdownV2) quoting() bool {
-	for _, s := range p.open {
-		if s.kind == quoteSpan {
-			return true
-		}
+// endLastQuote closes the quotation that the end of the text ends.
+func (p *markdownV2) endLastQuote() {
+	name := kindNames[blockquote]
+	if p.inside(spoilerSpan) && p.innermost().begin == len(p.source)-len(spoilerSpan.end) {
+		p.pop()
+		name = kindNames[expandable]
 	}
-	return false
-}
-
-func (p *markdownV2) unended() error {
-	s := p.open[len(p.open)-1]
-	return parseErrorf("Can't find end of %s entity at byte offset %d", s.kind.name, s.begin)
+	if p.inside(quoteSpan) {
+		s := p.pop()
+		s.kind.entity = name
+		p.mark(s)
+	}
 }
