@@ -17,6 +17,8 @@ type bot struct {
 	arrived chan struct{}  // closed and replaced when an update comes
 	poll    chan *apiError // ends the getUpdates call that waits; nil without one
 	webhook *webhook       // nil without one
+
+	commands map[string][]botCommandObject // by scope and language
 }
 
 // bot returns the bot with an id. The first one to call gets the updates that
@@ -29,6 +31,7 @@ func (w *world) bot(id int64) *bot {
 			limiter:    newLimiter(w.options.StrictPenalty),
 			nextUpdate: w.firstUpdate,
 			arrived:    make(chan struct{}),
+			commands:   map[string][]botCommandObject{},
 		}
 		w.bots[id] = b
 		for _, deliver := range w.unclaimed {

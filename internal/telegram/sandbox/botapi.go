@@ -43,6 +43,8 @@ var methods = indexMethods(
 	method{name: "getWebhookInfo", run: getWebhookInfo},
 	method{name: "getChat", run: getChat},
 	method{name: "setMyCommands", run: setMyCommands},
+	method{name: "getMyCommands", run: getMyCommands},
+	method{name: "deleteMyCommands", run: deleteMyCommands},
 )
 
 // indexMethods makes a table by lower-case name.

@@ -60,7 +60,7 @@ func (c *chat) object() chatObject {
 	if c.isGroup() {
 		object.Title = fmt.Sprintf("Group %d", -c.id)
 	} else {
-		object.FirstName = fmt.Sprintf("Customer %d", c.id)
+		object.FirstName = customerName(c.id)
 	}
 	return object
 }
@@ -114,16 +114,20 @@ func (c *chat) groupWord() string {
 	return "group"
 }
 
-// chatParameter reads chat_id, a number or its decimal string. Usernames are
-// those of chats the sandbox does not have.
-func (p params) chatParameter() (int64, *apiError) {
-	text := strings.TrimSpace(p.values["chat_id"])
+// customerName is the name of every customer without one of their own.
+func customerName(id int64) string { return fmt.Sprintf("Customer %d", id) }
+
+// chatParameter reads chat_id.
+func (p params) chatParameter() (int64, *apiError) { return parseChatID(p.values["chat_id"]) }
+
+// parseChatID reads a chat id, a number with or without anything after it, as
+// the real server does. Usernames are those of chats the sandbox does not have.
+func parseChatID(text string) (int64, *apiError) {
 	if text == "" {
 		return 0, badRequest("chat_id is empty")
 	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id == 0 {
-		return 0, badRequest("chat not found")
+	if id := looseInteger(text); id != 0 {
+		return id, nil
 	}
-	return id, nil
+	return 0, badRequest("chat not found")
 }

@@ -8,17 +8,25 @@ import (
 
 // outgoing is what a message-delivering method wants to send.
 type outgoing struct {
-	kind      MessageKind
-	what      string // for "not enough rights to send … to the chat"
-	text      string // the name of its text parameter
-	entities  string // and of the one with entities in place of a parse mode
-	file      *sentFile
-	checkText func(markup.Text) *apiError // once the chat is known to be usable
+	kind     MessageKind
+	what     string // for "not enough rights to send … to the chat"
+	text     string // the name of its text parameter
+	entities string // and of the one with entities in place of a parse mode
+	file     *sentFile
+}
+
+// draft is a message that has been read and not yet judged.
+type draft struct {
+	message *Message
+	text    markup.Text
+	markup  *replyMarkup
+	reply   replyParameters
+	thread  int64
 }
 
 // deliver puts a message into its chat, when the limits let it.
 func (c *call) deliver(out outgoing) (any, *apiError) {
-	m, err := c.compose(out)
+	d, err := c.compose(out)
 	if err != nil {
 		return nil, err
 	}
@@ -26,15 +34,10 @@ func (c *call) deliver(out outgoing) (any, *apiError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	restricted := "not enough rights to send " + out.what + " to the chat"
-	if err := w.chat(m.ChatID).access(restricted); err != nil {
+	if err := w.judge(d, restricted); err != nil {
 		return nil, err
 	}
-	if err := out.checkText(markup.Text{Text: m.VisibleText, Entities: m.entities}); err != nil {
-		return nil, err
-	}
-	if err := c.checkReply(m.ChatID); err != nil {
-		return nil, err
-	}
+	m := d.message
 	if m.ReceivedAt, err = c.takeSlot(m.ChatID); err != nil {
 		return nil, err
 	}
@@ -47,35 +50,100 @@ func (c *call) deliver(out outgoing) (any, *apiError) {
 	return w.object(m), nil
 }
 
-// compose reads the parameters that all such methods have.
-func (c *call) compose(out outgoing) (*Message, *apiError) {
-	text, err := c.params.formattedText(out.text, out.entities)
+// compose reads the parameters that all such methods have. What it refuses, the
+// real server refuses before it looks for the chat.
+func (c *call) compose(out outgoing) (*draft, *apiError) {
+	p := c.params
+	preview, err := p.linkPreview()
 	if err != nil {
 		return nil, err
 	}
-	markup, err := c.params.markup()
+	raw := p.rawText(out.text, "parse_mode", out.entities)
+	text, broken := raw.parse()
+	if broken != nil {
+		return nil, telegramRefusal(broken)
+	}
+	reply, err := p.replyParameters()
 	if err != nil {
 		return nil, err
 	}
-	chatID, err := c.params.chatParameter()
+	keyboard, err := p.markup()
 	if err != nil {
 		return nil, err
 	}
-	if c.params.integer("message_thread_id", 0) != 0 {
-		return nil, badRequest("message thread not found") // no chat of the sandbox has topics
+	chatID, err := p.chatParameter()
+	if err != nil {
+		return nil, err
 	}
-	return &Message{
-		BotID:       c.bot.id,
-		ChatID:      chatID,
-		Kind:        out.kind,
-		Text:        c.params.values[out.text],
-		VisibleText: text.Text,
-		ParseMode:   c.params.parseMode(),
-		ReplyMarkup: markup,
-		sentBy:      c.record.CallID,
-		entities:    text.Entities,
-		file:        out.file,
-	}, nil
+	m := &Message{
+		BotID:     c.bot.id,
+		ChatID:    chatID,
+		Kind:      out.kind,
+		Text:      raw.text,
+		ParseMode: p.parseMode(),
+		sentBy:    c.record.CallID,
+		file:      out.file,
+		protected: p.flag("protect_content"),
+		effect:    p.effect(),
+	}
+	if out.kind == KindText {
+		m.preview = preview
+	}
+	return &draft{message: m, text: text, markup: keyboard, reply: reply, thread: p.integer("message_thread_id", 0)}, nil
+}
+
+// effect is the message effect of a message, empty without one.
+func (p params) effect() string {
+	if id := p.values["message_effect_id"]; looseInteger(id) != 0 {
+		return id
+	}
+	return ""
+}
+
+// judge checks a draft against its chat and completes the message; w.mu is
+// held. The order is the real server's: the chat, the message that is answered,
+// the keyboard, the text.
+func (w *world) judge(d *draft, restricted string) *apiError {
+	m, c := d.message, w.chat(d.message.ChatID)
+	if err := c.access(restricted); err != nil {
+		return err
+	}
+	if d.thread > 0 && !c.isGroup() {
+		return badRequest("message thread not found") // elsewhere it is ignored, as no chat has topics
+	}
+	var err *apiError
+	if m.reply, err = w.answered(m.ChatID, d.reply); err != nil {
+		return err
+	}
+	if m.reply != nil {
+		m.ReplyTo = m.reply.messageID
+	}
+	shown, err := d.markup.judge(c, false)
+	if err != nil {
+		return err
+	}
+	m.ReplyMarkup, m.Keyboard = shown.inline, shown.keyboard
+	return w.judgeText(m, d.text)
+}
+
+// judgeText checks a text or caption and gives it to a message.
+func (w *world) judgeText(m *Message, text markup.Text) *apiError {
+	fixed, err := w.fixText(text, m.isCaption())
+	if err != nil {
+		return err
+	}
+	check := checkText
+	if m.isCaption() {
+		check = checkCaption
+	}
+	if err := check(fixed.Text); err != nil {
+		return err
+	}
+	if m.VisibleText = fixed.Text; m.Text == fixed.Text {
+		m.VisibleText = m.Text // one copy is enough
+	}
+	m.entities = fixed.Entities
+	return nil
 }
 
 // takeSlot asks the limits for a slot and waits for it; w.mu is held, except

@@ -12,7 +12,7 @@ import (
 // every group has.
 func (c *chat) customer() user {
 	id := max(c.id, -c.id)
-	return user{ID: id, FirstName: fmt.Sprintf("Customer %d", id), Language: "en"}
+	return user{ID: id, FirstName: customerName(id), Language: "en"}
 }
 
 // botCommand finds commands in a text; the command itself is the first group.
@@ -34,7 +34,7 @@ func commandEntities(text string) []markup.Entity {
 func (w *world) say(c *chat, text string) {
 	m := w.incoming(c)
 	m.Text, m.Entities = text, commandEntities(text)
-	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities})
+	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities, incoming: &m})
 	w.publish(updateMessage, func(*bot) any { return m })
 }
 

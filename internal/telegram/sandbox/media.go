@@ -60,7 +60,7 @@ func (c *call) sendFile(out outgoing, largest int64) (any, *apiError) {
 		return nil, err
 	}
 	out.text, out.entities = "caption", "caption_entities"
-	out.file, out.checkText = file, checkCaption
+	out.file = file
 	return c.deliver(out)
 }
 
@@ -86,7 +86,7 @@ func (c *call) file(name string, largest int64) (*sentFile, *apiError) {
 	case value == "":
 		return nil, badRequest("there is no %s in the request", name)
 	case strings.HasPrefix(value, "http://"), strings.HasPrefix(value, "https://"):
-		if _, usable := markup.CheckedLink(value); !usable {
+		if _, err := markup.CheckLink(value); err != nil {
 			return nil, badRequest("wrong HTTP URL specified")
 		}
 		return w.newFile(lastPathPart(value), 0), nil

@@ -19,6 +19,11 @@ type Options struct {
 	// unpublished; off, such a call is only counted.
 	StrictPenalty bool
 
+	// FindEntities marks what Telegram finds in a text by itself: mentions,
+	// hashtags, cashtags, commands, links, mail addresses, phone numbers and
+	// numbers of bank cards. At Telegram it is always on.
+	FindEntities bool
+
 	// WebhookTransport carries updates to the webhook that a bot has set. Nil
 	// means TCP connections that are closed after each update.
 	WebhookTransport http.RoundTripper

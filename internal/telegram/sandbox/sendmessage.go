@@ -1,10 +1,6 @@
 package sandbox
 
-import (
-	"unicode/utf8"
-
-	"notifier/internal/telegram/sandbox/markup"
-)
+import "unicode/utf8"
 
 // The longest texts after parsing, in Unicode code points.
 const (
@@ -13,26 +9,33 @@ const (
 )
 
 func sendMessage(c *call) (any, *apiError) {
-	if c.params.values["text"] == "" {
-		return nil, badRequest("message text is empty")
+	if err := c.checkTextGiven(); err != nil {
+		return nil, err
 	}
-	return c.deliver(outgoing{
-		kind: KindText, what: "text messages", text: "text", entities: "entities", checkText: checkText,
-	})
+	return c.deliver(outgoing{kind: KindText, what: "text messages", text: "text", entities: "entities"})
 }
 
-func checkText(text markup.Text) *apiError {
-	switch {
-	case text.Text == "":
-		return badRequest("text must be non-empty")
-	case utf8.RuneCountInString(text.Text) > maxText:
+// checkTextGiven refuses a call without a text; before it the server looks at
+// the options of the link preview.
+func (c *call) checkTextGiven() *apiError {
+	if _, err := c.params.linkPreview(); err != nil {
+		return err
+	}
+	if c.params.values["text"] == "" {
+		return badRequest("message text is empty")
+	}
+	return nil
+}
+
+func checkText(text string) *apiError {
+	if utf8.RuneCountInString(text) > maxText {
 		return badRequest("message is too long")
 	}
 	return nil
 }
 
-func checkCaption(text markup.Text) *apiError {
-	if utf8.RuneCountInString(text.Text) > maxCaption {
+func checkCaption(text string) *apiError {
+	if utf8.RuneCountInString(text) > maxCaption {
 		return badRequest("message caption is too long")
 	}
 	return nil

@@ -30,9 +30,10 @@ type line struct {
 	text     string
 	entities []markup.Entity
 	at       time.Time
-	message  *Message // a bot's message, which may be edited later
-	call     *Call    // the latest call of a failure
-	times    int      // how often in a row the failure happened
+	message  *Message       // a bot's message, which may be edited later
+	incoming *messageObject // a customer's message as the bots got it
+	call     *Call          // the latest call of a failure
+	times    int            // how often in a row the failure happened
 }
 
 // lineView is a line on the wire.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -48,7 +49,8 @@ func (b *bot) enqueue(kind string, content any, at time.Time) {
 	if !b.allows(kind) || len(b.updates) >= maxUpdates {
 		return
 	}
-	body := encode(map[string]any{"update_id": b.nextUpdate, kind: content})
+	// Some clients take the second key for the kind, so the id has to be first.
+	body := fmt.Appendf(nil, `{"update_id":%d,%q:%s}`, b.nextUpdate, kind, encode(content))
 	b.updates = append(b.updates, update{b.nextUpdate, body, at})
 	b.nextUpdate++
 	close(b.arrived)
