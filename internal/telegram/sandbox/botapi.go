@@ -16,7 +16,8 @@ type call struct {
 	method method
 	params params
 	client <-chan struct{} // closed when the client has gone away
-	record *Call           // guarded by world.mu
+	caller caller
+	record *Call // guarded by world.mu
 }
 
 // method is one method of the Bot API.
@@ -73,14 +74,14 @@ func (s *Sandbox) serveBotAPI(rw http.ResponseWriter, r *http.Request) {
 	}
 	// The body is read first: a client may go away, its call stays.
 	parameters, broken := readParams(r)
-	c := s.current().receive(botID, path[2], parameters, r.Context().Done())
+	c := s.current().receive(botID, path[2], parameters, r)
 	a := c.answer(broken)
 	c.world.finish(c.record, a)
 	a.write(rw)
 }
 
 // receive notes a new call.
-func (w *world) receive(botID int64, name string, p params, client <-chan struct{}) *call {
+func (w *world) receive(botID int64, name string, p params, r *http.Request) *call {
 	if name == "" {
 		name = p.values["method"]
 	}
@@ -89,12 +90,15 @@ func (w *world) receive(botID int64, name string, p params, client <-chan struct
 		m = method{name: name, run: unknownMethod}
 	}
 	chatID, _ := p.chatParameter() // methods without a chat have none
-	record := &Call{BotID: botID, Method: m.name, ChatID: chatID}
+	record := &Call{BotID: botID, Method: m.name, ChatID: chatID, told: &told{}}
 	record.Params, record.Files = p.logged()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begin(record, time.Now())
-	return &call{world: w, bot: w.bot(botID), method: m, params: p, client: client, record: record}
+	from := caller{record.CallID, r.RemoteAddr, record.ReceivedAt, record.told}
+	return &call{
+		world: w, bot: w.bot(botID), method: m, params: p, client: r.Context().Done(), caller: from, record: record,
+	}
 }
 
 // answer works the call out. Faults come before everything, even before the

@@ -152,9 +152,12 @@ func (w *world) judgeText(m *Message, text markup.Text) *apiError {
 func (c *call) takeSlot(chatID int64) (time.Time, *apiError) {
 	w := c.world
 	now := time.Now()
-	g := c.bot.limiter.decide(w.limits, chatID, c.order(), now)
+	g := c.bot.limiter.decide(w.limits, chatID, c.caller, now)
+	for _, v := range g.violated {
+		c.record.Violated = append(c.record.Violated, v.scope)
+		c.record.Violations = append(c.record.Violations, v.String())
+	}
 	if len(g.violated) > 0 {
-		c.record.Violated = g.violated
 		w.stats.Violations++
 	}
 	if g.retryAfter > 0 {
@@ -170,6 +173,3 @@ func (c *call) takeSlot(chatID int64) (time.Time, *apiError) {
 	}
 	return g.at, nil
 }
-
-// order is the call's place among the others; world.mu is held.
-func (c *call) order() callOrder { return callOrder{c.record.CallID, c.world.lastCall} }

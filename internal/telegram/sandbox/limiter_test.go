@@ -35,7 +35,7 @@ func TestNoWindowIsExceeded(t *testing.T) {
 		for i := range rapid.IntRange(1, 120).Draw(t, "calls") {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 40, 333, 1000, 20000}).Draw(t, "gap")) * time.Millisecond)
 			chatID := int64(rapid.IntRange(-2, 2).Draw(t, "chat"))
-			g := l.decide(limits, chatID, callOrder{uint64(i), uint64(i)}, now)
+			g := l.decide(limits, chatID, answeredCaller(i, now), now)
 			if g.retryAfter > 0 {
 				continue
 			}
@@ -84,12 +84,10 @@ func TestWaitingAsToldIsEnough(t *testing.T) {
 		limits := someLimits(t)
 		l := newLimiter(rapid.Bool().Draw(t, "penalize"))
 		now := time.Unix(1_800_000_000, 0)
-		var order callOrder
-		next := func() callOrder { order.call++; order.latest++; return order }
-		for range rapid.IntRange(1, 60).Draw(t, "calls") {
+		for i := range rapid.IntRange(1, 60).Draw(t, "calls") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 700).Draw(t, "gap")) * time.Millisecond)
 			chatID := int64(rapid.IntRange(-2, 2).Draw(t, "chat"))
-			g := l.decide(limits, chatID, next(), now)
+			g := l.decide(limits, chatID, answeredCaller(i, now), now)
 			if g.retryAfter == 0 {
 				continue
 			}
@@ -98,7 +96,7 @@ func TestWaitingAsToldIsEnough(t *testing.T) {
 				t.Fatalf("a wait of %v was announced, %v could be held", wait, limits.Hold)
 			}
 			now = now.Add(wait)
-			again := l.decide(limits, chatID, next(), now)
+			again := l.decide(limits, chatID, answeredCaller(i, now), now)
 			if again.retryAfter != 0 || !again.at.Equal(now) {
 				t.Fatalf("refused after %v: %+v", wait, again)
 			}
@@ -135,7 +133,7 @@ func TestAnnouncedWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLimiter(false)
 			for i, call := range c.calls {
-				g := l.decide(c.limits, call.chatID, callOrder{uint64(i), uint64(i)}, call.at)
+				g := l.decide(c.limits, call.chatID, answeredCaller(i, call.at), call.at)
 				want := 0
 				if i == len(c.calls)-1 {
 					want = c.seconds
@@ -165,38 +163,77 @@ func TestChangedRateKeepsWhatIsOwed(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	l := newLimiter(false)
 	slow, fast := Limits{ChatPerSecond: 0.1}, Limits{ChatPerSecond: 10}
-	l.decide(slow, 7, callOrder{}, start)
-	if g := l.decide(fast, 7, callOrder{}, start); g.retryAfter != 1 {
+	l.decide(slow, 7, answeredCaller(1, start), start)
+	if g := l.decide(fast, 7, answeredCaller(2, start), start); g.retryAfter != 1 {
 		t.Errorf("at once: %+v", g)
 	}
-	if g := l.decide(fast, 7, callOrder{}, start.Add(100*time.Millisecond)); g.retryAfter != 0 {
+	if g := l.decide(fast, 7, answeredCaller(3, start), start.Add(100*time.Millisecond)); g.retryAfter != 0 {
 		t.Errorf("one new interval later: %+v", g)
 	}
+}
+
+// answeredCaller makes a call on a connection that all share, answered at once.
+func answeredCaller(i int, at time.Time) caller {
+	return caller{call: uint64(i), connection: "one", received: at, told: &told{at}}
+}
+
+func scopesOf(list []violation) []string {
+	var names []string
+	for _, v := range list {
+		names = append(names, v.scope)
+	}
+	return names
 }
 
 func TestViolations(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	limits := Limits{BotPerSecond: 1, ChatPerSecond: 0.1}
 	l := newLimiter(false)
-	l.decide(limits, 7, callOrder{1, 1}, start)
-	// Call 3 was received before call 2 was answered.
-	if g := l.decide(limits, 7, callOrder{2, 3}, start); g.retryAfter != 10 || g.violated != nil {
+	decide := func(chatID int64, c caller, after time.Duration) grant {
+		c.received = start.Add(after)
+		return l.decide(limits, chatID, c, c.received)
+	}
+	answer := &told{}
+	decide(7, caller{call: 1, connection: "a", told: &told{start}}, 0)
+	if g := decide(7, caller{call: 2, connection: "a", told: answer}, 0); g.retryAfter != 10 || g.violated != nil {
 		t.Fatalf("%+v", g)
 	}
-	if g := l.decide(limits, 7, callOrder{3, 3}, start); g.violated != nil {
-		t.Errorf("a call on its way: %+v", g)
+	if g := decide(7, caller{call: 3, connection: "b", told: &told{}}, time.Millisecond); g.violated != nil {
+		t.Errorf("before the answer went out: %+v", g)
 	}
-	if g := l.decide(limits, 7, callOrder{4, 4}, start); len(g.violated) != 2 {
-		t.Errorf("chat and bot were told to wait: %+v", g)
+	answer.at = start.Add(2 * time.Millisecond)
+	for _, c := range []struct {
+		chatID     int64
+		connection string
+		after      time.Duration
+		want       []string
+	}{
+		{7, "b", 3 * time.Millisecond, nil},   // it may have crossed the answer
+		{7, "b", 101 * time.Millisecond, nil}, // just so
+		{7, "a", 3 * time.Millisecond, []string{"chat", "bot"}},
+		{7, "b", 102 * time.Millisecond, []string{"chat", "bot"}},
+		{8, "a", 500 * time.Millisecond, nil}, // this chat was told nothing of the bot's wait
+		{7, "a", 9999 * time.Millisecond, []string{"chat"}},
+		{8, "a", 10 * time.Second, nil},
+	} {
+		g := decide(c.chatID, caller{call: 9, connection: c.connection, told: &told{}}, c.after)
+		if got := scopesOf(g.violated); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
-	if g := l.decide(limits, 8, callOrder{5, 5}, start.Add(999*time.Millisecond)); !slices.Equal(g.violated, []string{"bot"}) {
-		t.Errorf("another chat while the bot is to wait: %+v", g)
-	}
-	if g := l.decide(limits, 8, callOrder{6, 6}, start.Add(2*time.Second)); g.violated != nil || g.retryAfter != 0 {
-		t.Errorf("another chat, the bot has waited: %+v", g)
-	}
-	if g := l.decide(limits, 7, callOrder{7, 7}, start.Add(9999*time.Millisecond)); !slices.Equal(g.violated, []string{"chat"}) {
-		t.Errorf("the chat a millisecond too early: %+v", g)
+}
+
+// The reason names the call that was answered with the wait.
+func TestViolationSaysWhy(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0)
+	l, limits := newLimiter(false), Limits{ChatPerSecond: 0.5}
+	l.decide(limits, 7, answeredCaller(1, start), start)
+	l.decide(limits, 7, answeredCaller(2, start), start)
+	at := start.Add(400 * time.Millisecond)
+	g := l.decide(limits, 7, answeredCaller(3, at), at)
+	const want = "call 2 was told to wait 2s for the chat; this one came 1.6s too early, after that answer on the same connection"
+	if len(g.violated) != 1 || g.violated[0].String() != want {
+		t.Errorf("%v", g.violated)
 	}
 }
 
@@ -204,13 +241,57 @@ func TestStrictPenaltyLengthensTheWait(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	limits := Limits{ChatPerSecond: 0.1}
 	l := newLimiter(true)
-	l.decide(limits, 7, callOrder{1, 1}, start)
-	l.decide(limits, 7, callOrder{2, 2}, start)
-	if g := l.decide(limits, 7, callOrder{3, 3}, start.Add(5*time.Second)); g.retryAfter != 10 {
+	decide := func(i int, after time.Duration) grant {
+		at := start.Add(after)
+		return l.decide(limits, 7, answeredCaller(i, at), at)
+	}
+	decide(1, 0)
+	decide(2, 0)
+	if g := decide(3, 5*time.Second); g.retryAfter != 10 {
 		t.Errorf("5 s were left, so 10 s are to wait: %+v", g)
 	}
-	if g := l.decide(limits, 7, callOrder{4, 4}, start.Add(15*time.Second)); g.retryAfter != 0 || g.violated != nil {
+	if g := decide(4, 15*time.Second); g.retryAfter != 0 || g.violated != nil {
 		t.Errorf("after the longer wait: %+v", g)
+	}
+}
+
+// A pacer whose clock is a little fast is let through, however long it goes on
+// at the right pace; one that is too fast in the end is not.
+func TestTolerance(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0)
+	limits := DefaultLimits()
+	for _, c := range []struct {
+		spacing time.Duration
+		jitter  time.Duration
+		refused bool
+	}{
+		{time.Second, 25 * time.Millisecond, false},
+		{995 * time.Millisecond, 0, true}, // 5 ms too early each time
+		{900 * time.Millisecond, 0, true},
+	} {
+		l, refused := newLimiter(false), 0
+		for i := range 60 {
+			at := start.Add(time.Duration(i) * c.spacing)
+			if i%2 == 1 {
+				at = at.Add(-c.jitter)
+			}
+			if l.decide(limits, 7, answeredCaller(i, at), at).retryAfter > 0 {
+				refused++
+			}
+		}
+		if (refused > 0) != c.refused {
+			t.Errorf("%+v: %d refused", c, refused)
+		}
+	}
+	l := newLimiter(false)
+	l.decide(limits, 7, answeredCaller(1, start), start)
+	at := start.Add(time.Second - 51*time.Millisecond)
+	if g := l.decide(limits, 7, answeredCaller(2, at), at); g.retryAfter != 1 {
+		t.Errorf("51ms early: %+v", g)
+	}
+	at = start.Add(time.Second - 50*time.Millisecond)
+	if g := l.decide(limits, 7, answeredCaller(3, at), at); g.retryAfter != 0 || !g.at.Equal(at) {
+		t.Errorf("50ms early: %+v", g)
 	}
 }
 

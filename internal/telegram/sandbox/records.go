@@ -33,7 +33,10 @@ type Call struct {
 	Status     int               `json:"status,omitempty"` // of the HTTP answer
 	Answer     json.RawMessage   `json:"answer,omitempty"` // a body that is not JSON is a JSON string
 	FaultID    int               `json:"faultId,omitempty"`
-	Violated   []string          `json:"violated,omitempty"` // of "bot", "chat", "group": whose announced wait it ignored
+	Violated   []string          `json:"violated,omitempty"`   // of "bot", "chat", "group": whose announced wait it ignored
+	Violations []string          `json:"violations,omitempty"` // why, one sentence for each of Violated
+
+	told *told // when the answer went out
 }
 
 // Stats are counters since New or the latest Reset.
@@ -201,6 +204,7 @@ func (w *world) finish(c *Call, a answer) {
 	defer w.note()
 	w.stats.OpenCalls--
 	c.AnsweredAt, c.Outcome, c.Status = time.Now(), OutcomeAnswered, a.status
+	c.told.at = c.AnsweredAt
 	switch {
 	case len(a.body) == 0:
 	case json.Valid(a.body):

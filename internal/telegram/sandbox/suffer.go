@@ -55,7 +55,7 @@ func (c *call) announce(seconds float64) {
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c.bot.limiter.announce(c.record.ChatID, c.order(), time.Now().Add(wait))
+	c.bot.limiter.announce(c.record.ChatID, c.caller, time.Now(), wait)
 }
 
 // answer is the fault's own answer.
