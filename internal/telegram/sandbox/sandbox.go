@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -95,6 +96,10 @@ func (s *Sandbox) current() *world {
 
 // ServeHTTP answers Bot API calls, /sandbox requests and the start page.
 func (s *Sandbox) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if why := stranger(r); why != "" {
+		refuse(rw, http.StatusForbidden, errors.New(why))
+		return
+	}
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/bot"):
 		s.serveBotAPI(rw, r)
