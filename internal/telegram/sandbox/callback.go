@@ -18,8 +18,9 @@ func (w *world) pressed(c *chat, m *Message, data string) {
 	id := fmt.Sprint(w.dice.Int64())
 	now := time.Now()
 	w.callbacks[id] = callback{chatID: c.id, at: now}
+	w.queries.add(id, 1)
 	w.notice(c, fmt.Sprintf("The customer pressed %q.", data))
-	w.bot(m.BotID).enqueue(updateCallback, map[string]any{
+	w.enqueue(w.bot(m.BotID), updateCallback, map[string]any{
 		"id":            id,
 		"from":          c.customer(),
 		"message":       w.object(m),

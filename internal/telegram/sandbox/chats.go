@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"container/list"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type chat struct {
 	lines      []line
 	delivered  int    // messages of bots so far
 	changed    uint64 // world.changes when the latest line was added
+	order      *list.Element
 }
 
 func (c *chat) isGroup() bool { return c.id < 0 }
@@ -77,6 +79,12 @@ func (w *world) chat(id int64) *chat {
 			c.state = ChatUnknown
 		}
 		w.chats[id] = c
+		var old []*chat
+		c.order, old = w.chatOrder.add(c)
+		for _, o := range old {
+			w.forgotten.Chats++
+			delete(w.chats, o.id)
+		}
 	}
 	return c
 }

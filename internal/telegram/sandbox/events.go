@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"regexp"
 	"time"
 
 	"notifier/internal/telegram/sandbox/markup"
@@ -15,25 +14,10 @@ func (c *chat) customer() user {
 	return user{ID: id, FirstName: customerName(id), Language: "en"}
 }
 
-// botCommand finds commands in a text; the command itself is the first group.
-var botCommand = regexp.MustCompile(`(?:^|\s)(/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?)(?:$|[^A-Za-z0-9_@/])`)
-
-// commandEntities marks the commands in a text.
-func commandEntities(text string) []markup.Entity {
-	var list []markup.Entity
-	for _, place := range botCommand.FindAllStringSubmatchIndex(text, -1) {
-		command := text[place[2]:place[3]]
-		list = append(list, markup.Entity{
-			Type: "bot_command", Offset: markup.UTF16Length(text[:place[2]]), Length: markup.UTF16Length(command),
-		})
-	}
-	return list
-}
-
 // say publishes a message of the customer; w.mu is held.
 func (w *world) say(c *chat, text string) {
 	m := w.incoming(c)
-	m.Text, m.Entities = text, commandEntities(text)
+	m.Text, m.Entities = text, markup.Find(text)
 	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities, incoming: &m})
 	w.publish(updateMessage, func(*bot) any { return m })
 }

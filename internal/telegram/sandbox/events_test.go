@@ -83,22 +83,6 @@ func TestActsBecomeUpdates(t *testing.T) {
 
 func sameJSON(a, b json.RawMessage) bool { return string(a) == string(b) }
 
-func TestCommandEntities(t *testing.T) {
-	for text, want := range map[string][]markup.Entity{
-		"/start":              {{Type: "bot_command", Length: 6}},
-		"/start@shop_bot abc": {{Type: "bot_command", Length: 15}},
-		"\U0001F600 /stop":    {{Type: "bot_command", Offset: 3, Length: 5}},
-		"/start\nabc":         {{Type: "bot_command", Length: 6}},
-		"a/b":                 nil,
-		"/ start":             nil,
-		"/etc/passwd":         nil,
-	} {
-		if diff := cmp.Diff(want, commandEntities(text)); diff != "" {
-			t.Errorf("%s: %s", text, diff)
-		}
-	}
-}
-
 func TestPressedButton(t *testing.T) {
 	inBubble(t, Options{}, func(r *rig) {
 		r.accepted(r.call("sendMessage", fields{

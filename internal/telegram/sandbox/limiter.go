@@ -8,6 +8,7 @@ type limiter struct {
 	penalize bool
 	bot      window
 	chats    map[int64]*chatLimiter
+	tidyAt   int // how many chats make it look for those that are done
 }
 
 // chatLimiter is the part of a limiter that belongs to one chat. What was
@@ -40,6 +41,10 @@ type grant struct {
 // no more than limits.Tolerance is let through at once; its slot stays reserved,
 // so that one who is early each time is refused in the end.
 func (l *limiter) decide(limits Limits, chatID int64, c caller, now time.Time) grant {
+	if len(l.chats) > l.tidyAt {
+		l.tidy(limits, now)
+		l.tidyAt = max(1000, 2*len(l.chats))
+	}
 	scopes := l.scopes(limits, chatID, now)
 	violated := l.violations(scopes, limits.Tolerance, c, now)
 	slot := earliestOf(scopes, now)

@@ -99,8 +99,10 @@ func (c *call) file(name string, largest int64) (*sentFile, *apiError) {
 
 // newFile gives a file its id; w.mu is held.
 func (w *world) newFile(name string, size int64) *sentFile {
-	file := &sentFile{id: fmt.Sprintf("sandbox-file-%d", len(w.files)+1), name: name, size: size}
+	w.lastFile++
+	file := &sentFile{id: fmt.Sprintf("sandbox-file-%d", w.lastFile), name: name, size: size}
 	w.files[file.id] = file
+	w.uploads.add(file, 300+len(name))
 	return file
 }
 

@@ -169,7 +169,7 @@ func (s *Sandbox) Stats() Stats {
 
 // keep records a delivered message; w.mu is held.
 func (w *world) keep(m *Message) {
-	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.ReplyMarkup)+300)
+	w.messages.add(m, m.size())
 	w.stats.Delivered++
 	w.recent.add(m.ReceivedAt)
 	w.stats.MaxPerSecond = max(w.stats.MaxPerSecond, w.recent.fullest(m.ReceivedAt))
@@ -182,15 +182,30 @@ func (w *world) keep(m *Message) {
 	w.show(c, line{author: authorBot, id: m.MessageID, message: m})
 }
 
+// size is about how many bytes a message and its line take.
+func (m *Message) size() int {
+	size := 1000 + len(m.Text) + len(m.ReplyMarkup) + len(m.Keyboard) + 150*len(m.entities)
+	if m.VisibleText != m.Text { // else they are one text
+		size += len(m.VisibleText)
+	}
+	return size
+}
+
+// size is about how many bytes a call takes, with an answer of the usual length
+// that repeats what it said.
+func (c *Call) size() int {
+	size := 1200
+	for name, value := range c.Params {
+		size += 50 + len(name) + 2*len(value)
+	}
+	return size
+}
+
 // begin records that a call was received; w.mu is held.
 func (w *world) begin(c *Call, at time.Time) {
 	w.lastCall++
 	c.CallID, c.ReceivedAt, c.Outcome = w.lastCall, at, OutcomeOpen
-	size := 400 // an answer's usual size included
-	for name, value := range c.Params {
-		size += len(name) + len(value)
-	}
-	w.calls.add(c, size)
+	w.calls.add(c, c.size())
 	w.stats.Calls++
 	w.stats.OpenCalls++
 	w.traffic.second(at).Calls++

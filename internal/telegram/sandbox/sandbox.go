@@ -29,6 +29,11 @@ type Options struct {
 	// means TCP connections that are closed after each update.
 	WebhookTransport http.RoundTripper
 
+	// Memory is about how many bytes the sandbox may take; zero means 256 MiB. When
+	// it is full, the oldest messages, calls, updates, chats and so on are
+	// forgotten. From 16 MiB.
+	Memory int64
+
 	// Seed makes update ids and the dice of fault probabilities repeatable. Zero
 	// picks a random one.
 	Seed uint64
@@ -40,6 +45,7 @@ type Options struct {
 type Sandbox struct {
 	control http.Handler
 	workers sync.WaitGroup
+	gallery gallery
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -49,6 +55,9 @@ type Sandbox struct {
 
 // New returns a running sandbox with the limits of DefaultLimits.
 func New(options Options) *Sandbox {
+	if options.Memory == 0 {
+		options.Memory = defaultMemory
+	}
 	if options.Seed == 0 {
 		options.Seed = rand.Uint64()
 	}

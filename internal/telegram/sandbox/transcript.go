@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"notifier/internal/telegram/sandbox/markup"
@@ -32,8 +33,23 @@ type line struct {
 	at       time.Time
 	message  *Message       // a bot's message, which may be edited later
 	incoming *messageObject // a customer's message as the bots got it
-	call     *Call          // the latest call of a failure
+	failed   failedCall     // of a failure, its latest call
 	times    int            // how often in a row the failure happened
+}
+
+// failedCall is what a line remembers of a call.
+type failedCall struct {
+	botID  int64
+	callID uint64
+	status int // zero if the answer was lost
+}
+
+func (c *Call) failed() failedCall {
+	f := failedCall{botID: c.BotID, callID: c.CallID}
+	if c.Outcome == OutcomeAnswered {
+		f.status = c.Status
+	}
+	return f
 }
 
 // lineView is a line on the wire.
@@ -59,11 +75,8 @@ func (l line) view() lineView {
 	view := lineView{
 		Key: l.key, Author: l.author, MessageID: l.id, Text: l.text, Entities: l.entities, At: l.at, Times: l.times,
 	}
-	if c := l.call; c != nil {
-		view.BotID, view.CallID = c.BotID, c.CallID
-		if c.Outcome == OutcomeAnswered {
-			view.Status = c.Status
-		}
+	if l.author == authorFailure {
+		view.BotID, view.CallID, view.Status = l.failed.botID, l.failed.callID, l.failed.status
 	}
 	if m := l.message; m != nil {
 		view.Kind, view.Text, view.Entities = m.Kind, m.VisibleText, m.entities
@@ -81,9 +94,16 @@ func (w *world) show(c *chat, l line) {
 	w.lastLine++
 	l.key, l.at = w.lastLine, time.Now()
 	if len(c.lines) >= maxLines {
-		c.lines = append(c.lines[:0], c.lines[len(c.lines)-maxLines+1:]...)
+		c.lines = slices.Delete(c.lines, 0, len(c.lines)-maxLines+1)
 	}
 	c.lines = append(c.lines, l)
+	if l.message == nil {
+		size := 400 + len(l.text)
+		if l.incoming != nil {
+			size += 600
+		}
+		w.asides.add(aside{c.id, l.key}, size)
+	}
 	w.touch(c)
 }
 
@@ -91,6 +111,7 @@ func (w *world) show(c *chat, l line) {
 func (w *world) touch(c *chat) {
 	w.note()
 	c.changed = w.changes
+	w.chatOrder.use(c.order)
 }
 
 // notice adds a line that nobody said; w.mu is held.
@@ -103,12 +124,12 @@ func (w *world) showFailure(call *Call, a answer) {
 	c, text := w.chat(call.ChatID), call.Method+": "+a.summary(call)
 	if n := len(c.lines); n > 0 && c.lines[n-1].author == authorFailure && c.lines[n-1].text == text {
 		last := &c.lines[n-1]
-		last.call, last.at = call, time.Now()
+		last.failed, last.at = call.failed(), time.Now()
 		last.times++
 		w.touch(c)
 		return
 	}
-	w.show(c, line{author: authorFailure, text: text, call: call, times: 1})
+	w.show(c, line{author: authorFailure, text: text, failed: call.failed(), times: 1})
 }
 
 // summary says in one line how a call failed.

@@ -56,7 +56,7 @@ func setWebhook(c *call) (any, *apiError) {
 	b.allow(c.params)
 	b.endPoll("terminated by setWebhook request")
 	if c.params.flag("drop_pending_updates") {
-		b.updates = nil
+		b.dropUpdates(len(b.updates))
 	}
 	connections := min(max(c.params.integer("max_connections", defaultConnections), 1), maxConnections)
 	if old := b.webhook; old != nil {
@@ -78,7 +78,7 @@ func deleteWebhook(c *call) (any, *apiError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.params.flag("drop_pending_updates") {
-		b.updates = nil
+		b.dropUpdates(len(b.updates))
 	}
 	if b.webhook == nil {
 		return explained{true, "Webhook is already deleted"}, nil

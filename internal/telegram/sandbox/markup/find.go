@@ -12,11 +12,11 @@ type place struct{ begin, end int }
 
 func (p place) of(text string) string { return text[p.begin:p.end] }
 
-// find gives what Telegram marks in a text by itself, in order and apart from
+// Find gives what Telegram marks in a text by itself, in order and apart from
 // each other: mentions, commands, hashtags, cashtags, bank cards, links and
 // addresses as tdlib does, phone numbers by a rule of our own, because those
 // are marked by Telegram's closed servers.
-func find(text string) []Entity {
+func Find(text string) []Entity {
 	var found []Entity
 	add := func(k kind, places []place) {
 		for _, p := range places {

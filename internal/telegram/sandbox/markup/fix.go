@@ -37,7 +37,7 @@ func (t Text) Fix(rules Rules) (Text, error) {
 		}
 	}
 	if rules.Find {
-		fixed.Entities = joinFound(fixed.Entities, find(fixed.Text))
+		fixed.Entities = joinFound(fixed.Entities, Find(fixed.Text))
 	}
 	return fixed, nil
 }

@@ -124,11 +124,27 @@ func TestFound(t *testing.T) {
 	} {
 		units := utf16.Encode([]rune(text))
 		var got []string
-		for _, e := range find(text) {
+		for _, e := range Find(text) {
 			got = append(got, e.Type, string(utf16.Decode(units[e.Offset:e.end()])))
 		}
 		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("%q\n%s", text, diff)
+		}
+	}
+}
+
+func TestCommandsAreFound(t *testing.T) {
+	for text, want := range map[string][]Entity{
+		"/start":              {{Type: "bot_command", Length: 6}},
+		"/start@shop_bot abc": {{Type: "bot_command", Length: 15}},
+		"\U0001F600 /stop":    {{Type: "bot_command", Offset: 3, Length: 5}},
+		"/start\nabc":         {{Type: "bot_command", Length: 6}},
+		"a/b":                 nil,
+		"/ start":             nil,
+		"/etc/passwd":         nil,
+	} {
+		if diff := cmp.Diff(want, Find(text)); diff != "" {
+			t.Errorf("%s: %s", text, diff)
 		}
 	}
 }
