@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"time"
 
 	"notifier/internal/telegram/sandbox/markup"
@@ -10,9 +11,11 @@ import (
 type outgoing struct {
 	kind     MessageKind
 	what     string // for "not enough rights to send … to the chat"
-	text     string // the name of its text parameter
+	text     string // the name of its text parameter, empty if there is none
 	entities string // and of the one with entities in place of a parse mode
 	file     *sentFile
+	said     params          // what was said about the file
+	media    json.RawMessage // the content of a message without a file
 }
 
 // draft is a message that has been read and not yet judged.
@@ -37,17 +40,29 @@ func (c *call) deliver(out outgoing) (any, *apiError) {
 	if err := w.judge(d, restricted); err != nil {
 		return nil, err
 	}
-	m := d.message
-	if m.ReceivedAt, err = c.takeSlot(m.ChatID); err != nil {
+	if err := c.place(restricted, d.message); err != nil {
 		return nil, err
 	}
-	if err := w.chat(m.ChatID).access(restricted); err != nil { // it may have changed in a hold
-		return nil, err
+	return w.object(d.message), nil
+}
+
+// place puts messages that are all right into their chat, when the limits let
+// them; world.mu is held. Several at once are an album, which counts as one.
+func (c *call) place(restricted string, messages ...*Message) *apiError {
+	w, chatID := c.world, messages[0].ChatID
+	at, err := c.takeSlot(chatID)
+	if err != nil {
+		return err
 	}
-	w.lastMessage++
-	m.MessageID = w.lastMessage
-	w.keep(m)
-	return w.object(m), nil
+	if err := w.chat(chatID).access(restricted); err != nil { // it may have changed in a hold
+		return err
+	}
+	for _, m := range messages {
+		w.lastMessage++
+		m.MessageID, m.ReceivedAt = w.lastMessage, at
+		w.keep(m)
+	}
+	return nil
 }
 
 // compose reads the parameters that all such methods have. What it refuses, the
@@ -58,7 +73,10 @@ func (c *call) compose(out outgoing) (*draft, *apiError) {
 	if err != nil {
 		return nil, err
 	}
-	raw := p.rawText(out.text, "parse_mode", out.entities)
+	var raw rawText
+	if out.text != "" {
+		raw = p.rawText(out.text, "parse_mode", out.entities)
+	}
 	text, broken := raw.parse()
 	if broken != nil {
 		return nil, telegramRefusal(broken)
@@ -76,18 +94,23 @@ func (c *call) compose(out outgoing) (*draft, *apiError) {
 		return nil, err
 	}
 	m := &Message{
-		BotID:     c.bot.id,
-		ChatID:    chatID,
-		Kind:      out.kind,
-		Text:      raw.text,
-		ParseMode: p.parseMode(),
-		sentBy:    c.record.CallID,
-		file:      out.file,
-		protected: p.flag("protect_content"),
-		effect:    p.effect(),
+		BotID:        c.bot.id,
+		ChatID:       chatID,
+		Kind:         out.kind,
+		Text:         raw.text,
+		ParseMode:    p.parseMode(),
+		sentBy:       c.record.CallID,
+		file:         out.file,
+		media:        out.media,
+		captionAbove: p.flag("show_caption_above_media"),
+		protected:    p.flag("protect_content"),
+		effect:       p.effect(),
 	}
-	if out.kind == KindText {
+	switch {
+	case out.kind == KindText:
 		m.preview = preview
+	case out.file != nil && out.kind != KindPhoto && out.kind != KindDocument:
+		m.media = out.file.media(out.kind, out.said)
 	}
 	return &draft{message: m, text: text, markup: keyboard, reply: reply, thread: p.integer("message_thread_id", 0)}, nil
 }

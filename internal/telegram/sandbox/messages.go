@@ -14,9 +14,21 @@ type MessageKind string
 
 // The kinds of messages.
 const (
-	KindText     MessageKind = "text"
-	KindPhoto    MessageKind = "photo"
-	KindDocument MessageKind = "document"
+	KindText      MessageKind = "text"
+	KindPhoto     MessageKind = "photo"
+	KindDocument  MessageKind = "document"
+	KindVideo     MessageKind = "video"
+	KindAnimation MessageKind = "animation"
+	KindAudio     MessageKind = "audio"
+	KindVoice     MessageKind = "voice"
+	KindVideoNote MessageKind = "video_note"
+	KindSticker   MessageKind = "sticker"
+	KindLocation  MessageKind = "location"
+	KindVenue     MessageKind = "venue"
+	KindContact   MessageKind = "contact"
+	KindPoll      MessageKind = "poll"
+	KindDice      MessageKind = "dice"
+	KindInvoice   MessageKind = "invoice"
 )
 
 // Message is one message that was truly delivered to a chat.
@@ -34,14 +46,19 @@ type Message struct {
 	ReceivedAt  time.Time       `json:"receivedAt"`         // when it took its place in the limits
 	EditedAt    time.Time       `json:"editedAt,omitzero"`  // the texts are those of the latest edit
 
-	sentBy    uint64 // the call that sent it
-	editedBy  uint64 // the call of the latest edit; zero without one
-	entities  []markup.Entity
-	file      *sentFile
-	reply     *repliedTo
-	preview   *linkPreview
-	effect    string
-	protected bool
+	sentBy       uint64 // the call that sent it
+	editedBy     uint64 // the call of the latest edit; zero without one
+	entities     []markup.Entity
+	file         *sentFile
+	media        json.RawMessage // the Bot API's object of a kind other than text, photo and document
+	album        string          // the media_group_id
+	forward      *messageOrigin  // where it was forwarded from
+	thread       int64
+	captionAbove bool
+	reply        *repliedTo
+	preview      *linkPreview
+	effect       string
+	protected    bool
 }
 
 // isCaption tells whether the text is a caption.
@@ -60,10 +77,29 @@ type messageObject struct {
 	Text            string          `json:"text,omitempty"`
 	Entities        []markup.Entity `json:"entities,omitempty"`
 	LinkPreview     *linkPreview    `json:"link_preview_options,omitempty"`
+	ForwardOrigin   *messageOrigin  `json:"forward_origin,omitempty"`
+	ThreadID        int64           `json:"message_thread_id,omitempty"`
+	IsTopic         bool            `json:"is_topic_message,omitempty"`
+	Album           string          `json:"media_group_id,omitempty"`
 	Photo           []photoSize     `json:"photo,omitempty"`
 	Document        *document       `json:"document,omitempty"`
+	Video           json.RawMessage `json:"video,omitempty"`
+	Animation       json.RawMessage `json:"animation,omitempty"`
+	Audio           json.RawMessage `json:"audio,omitempty"`
+	Voice           json.RawMessage `json:"voice,omitempty"`
+	VideoNote       json.RawMessage `json:"video_note,omitempty"`
+	Sticker         json.RawMessage `json:"sticker,omitempty"`
+	Location        json.RawMessage `json:"location,omitempty"`
+	Venue           json.RawMessage `json:"venue,omitempty"`
+	Contact         json.RawMessage `json:"contact,omitempty"`
+	Poll            json.RawMessage `json:"poll,omitempty"`
+	Dice            json.RawMessage `json:"dice,omitempty"`
+	Invoice         json.RawMessage `json:"invoice,omitempty"`
+	Payment         json.RawMessage `json:"successful_payment,omitempty"`
+	Pinned          *messageObject  `json:"pinned_message,omitempty"`
 	Caption         string          `json:"caption,omitempty"`
 	CaptionEntities []markup.Entity `json:"caption_entities,omitempty"`
+	CaptionAbove    bool            `json:"show_caption_above_media,omitempty"`
 	Protected       bool            `json:"has_protected_content,omitempty"`
 	Effect          string          `json:"effect_id,omitempty"`
 	ReplyMarkup     json.RawMessage `json:"reply_markup,omitempty"`
@@ -114,14 +150,40 @@ func (w *world) plainObject(m *Message) messageObject {
 	} else {
 		object.Text, object.Entities = m.VisibleText, m.entities
 	}
-	switch m.Kind {
-	case KindPhoto:
-		object.Photo = m.file.photoSizes()
-	case KindDocument:
-		object.Document = m.file.document()
-	case KindText:
-	}
+	object.ForwardOrigin, object.Album, object.CaptionAbove = m.forward, m.album, m.captionAbove
+	object.ThreadID, object.IsTopic = m.thread, m.thread != 0
+	object.contain(m)
 	return object
+}
+
+// contain gives a message what it consists of besides its text.
+func (o *messageObject) contain(m *Message) {
+	switch m.Kind {
+	case KindText:
+	case KindPhoto:
+		o.Photo = m.file.photoSizes()
+	case KindDocument:
+		o.Document = m.file.document()
+	case KindAnimation:
+		o.Animation, o.Document = m.media, m.file.document() // for clients that do not know animations
+	case KindVenue:
+		o.Venue = m.media
+		var v venue
+		if json.Unmarshal(m.media, &v) == nil {
+			o.Location = encode(v.Location)
+		}
+	default:
+		*o.field(m.Kind) = m.media
+	}
+}
+
+// field is where a message of a kind has its content.
+func (o *messageObject) field(kind MessageKind) *json.RawMessage {
+	return map[MessageKind]*json.RawMessage{
+		KindVideo: &o.Video, KindAudio: &o.Audio, KindVoice: &o.Voice, KindVideoNote: &o.VideoNote,
+		KindSticker: &o.Sticker, KindLocation: &o.Location, KindContact: &o.Contact, KindPoll: &o.Poll,
+		KindDice: &o.Dice, KindInvoice: &o.Invoice,
+	}[kind]
 }
 
 // message finds a bot's message by its place; w.mu is held.

@@ -28,10 +28,12 @@ type params struct {
 	files  map[string]upload
 }
 
-// upload describes an uploaded file; its content is not kept.
+// upload is an uploaded file. The content of one that is too big to be fetched
+// again is not kept.
 type upload struct {
-	name string
-	size int64
+	name    string
+	size    int64
+	content []byte
 }
 
 // readParams takes parameters from the query and from a urlencoded, multipart
@@ -113,11 +115,11 @@ func (p params) readMultipart(reader *multipart.Reader) error {
 			return err
 		}
 		if name, isFile := fileName(part); isFile {
-			size, err := io.Copy(io.Discard, part)
+			file, err := readUpload(name, part)
 			if err != nil {
 				return err
 			}
-			p.files[part.FormName()] = upload{name, size}
+			p.files[part.FormName()] = file
 			continue
 		}
 		value, err := io.ReadAll(part)
@@ -126,6 +128,18 @@ func (p params) readMultipart(reader *multipart.Reader) error {
 		}
 		p.add(part.FormName(), string(value))
 	}
+}
+
+func readUpload(name string, part io.Reader) (upload, error) {
+	content, err := io.ReadAll(io.LimitReader(part, maxDownload+1))
+	if err != nil {
+		return upload{}, err
+	}
+	if len(content) <= maxDownload {
+		return upload{name, int64(len(content)), content}, nil
+	}
+	rest, err := io.Copy(io.Discard, part)
+	return upload{name: name, size: int64(len(content)) + rest}, err
 }
 
 // fileName is the name of the file that a part is. What makes it one is that it

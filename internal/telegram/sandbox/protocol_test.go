@@ -107,7 +107,7 @@ func TestPaths(t *testing.T) {
 			r.refused(answer, 404, "Not Found")
 		}
 	}
-	for _, path := range []string{"/bot123:abc/sendVoice", "/bot123:abc/", "/bot123:abc/getMe/x"} {
+	for _, path := range []string{"/bot123:abc/sendPigeon", "/bot123:abc/", "/bot123:abc/getMe/x"} {
 		answer, err := r.do(request(http.MethodPost, r.url+path, "", ""))
 		if err != nil {
 			t.Fatal(err)

@@ -112,6 +112,8 @@ func (s *Sandbox) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/bot"):
 		s.serveBotAPI(rw, r)
+	case strings.HasPrefix(path, "/file/"):
+		s.serveFile(rw, r)
 	case path == "/" || path == "/sandbox" || strings.HasPrefix(path, "/sandbox/"):
 		s.control.ServeHTTP(rw, r)
 	default:

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,11 +18,23 @@ import (
 // how long they take, the client's half of the work included. A call's time
 // counts from the moment it was due, so one that is slow also counts for those
 // it holds up. Run it with -benchtime=20000x -cpu=2.
-func BenchmarkPace(b *testing.B) {
-	const perSecond, clients = 2000, 64
+func BenchmarkPace(b *testing.B) { pace(b, 2000, 0) }
+
+// BenchmarkWatched makes 1,000 calls a second while 50 pages are open. Run it
+// with -benchtime=10000x -cpu=2.
+func BenchmarkWatched(b *testing.B) { pace(b, 1000, 50) }
+
+func pace(b *testing.B, perSecond, watchers int) {
+	const clients = 64
 	s := New(Options{})
 	server := httptest.NewServer(s)
 	defer func() { s.Close(); server.Close() }()
+	ctx, cancel := context.WithCancel(b.Context())
+	var watching sync.WaitGroup
+	defer func() { cancel(); watching.Wait() }()
+	for range watchers {
+		watching.Go(func() { watch(ctx, server.URL) })
+	}
 	if err := s.SetLimits(Limits{BotPerSecond: 100_000, ChatPerSecond: 1000, ChatBurst: 100}); err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +68,7 @@ func BenchmarkPace(b *testing.B) {
 	b.ResetTimer()
 	start := time.Now()
 	for i := range b.N {
-		at := start.Add(time.Duration(i) * time.Second / perSecond)
+		at := start.Add(time.Duration(i) * time.Second / time.Duration(perSecond))
 		time.Sleep(time.Until(at))
 		due <- at
 	}
@@ -73,4 +87,25 @@ func BenchmarkPace(b *testing.B) {
 	b.ReportMetric(milliseconds(0.50), "p50-ms")
 	b.ReportMetric(milliseconds(0.99), "p99-ms")
 	b.ReportMetric(float64(len(times))/spent.Seconds(), "calls/s")
+}
+
+// watch asks for the page's picture again and again, as an open page does.
+func watch(ctx context.Context, url string) {
+	version := ""
+	for ctx.Err() == nil {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/sandbox/overview?wait=10s&after="+version, nil)
+		if err != nil {
+			return
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return
+		}
+		var picture struct {
+			Version string `json:"version"`
+		}
+		_ = json.NewDecoder(response.Body).Decode(&picture)
+		_ = response.Body.Close()
+		version = picture.Version
+	}
 }
