@@ -21,7 +21,10 @@ type bot struct {
 	webhook *webhook       // nil without one
 	order   *list.Element
 
-	commands map[string][]botCommandObject // by scope and language
+	commands  map[string][]botCommandObject // by scope and language
+	profile   map[string]string             // texts about the bot, by field and language
+	menus     map[string]menuButton         // by chat
+	loggedOut bool
 }
 
 // bot returns the bot with an id. The first one to call gets the updates that
@@ -36,6 +39,8 @@ func (w *world) bot(id int64) *bot {
 			nextUpdate: w.firstUpdate,
 			arrived:    make(chan struct{}),
 			commands:   map[string][]botCommandObject{},
+			profile:    map[string]string{},
+			menus:      map[string]menuButton{},
 		}
 		w.bots[id] = b
 		var old []*bot

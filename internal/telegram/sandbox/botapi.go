@@ -48,6 +48,44 @@ var methods = indexMethods(
 	method{name: "sendPoll", delivers: true, run: sendContent(KindPoll, "polls", readPoll)},
 	method{name: "sendDice", delivers: true, run: sendDice},
 	method{name: "getFile", run: getFile},
+	method{name: "sendMediaGroup", delivers: true, run: sendMediaGroup},
+	method{name: "forwardMessage", delivers: true, run: forwardMessage},
+	method{name: "forwardMessages", delivers: true, run: forwardMessages},
+	method{name: "copyMessage", delivers: true, run: copyMessage},
+	method{name: "copyMessages", delivers: true, run: copyMessages},
+	method{name: "editMessageCaption", run: editMessageCaption},
+	method{name: "editMessageMedia", run: editMessageMedia},
+	method{name: "editMessageReplyMarkup", run: editMessageReplyMarkup},
+	method{name: "stopPoll", run: stopPoll},
+	method{name: "deleteMessage", run: deleteMessage},
+	method{name: "deleteMessages", run: deleteMessages},
+	method{name: "pinChatMessage", run: pinChatMessage},
+	method{name: "unpinChatMessage", run: unpinChatMessage},
+	method{name: "unpinAllChatMessages", run: unpinAllChatMessages},
+	method{name: "setMessageReaction", run: setMessageReaction},
+	method{name: "sendInvoice", delivers: true, run: sendInvoice},
+	method{name: "answerPreCheckoutQuery", run: answerPreCheckoutQuery},
+	method{name: "answerInlineQuery", run: answerInlineQuery},
+	method{name: "getChatMember", run: getChatMember},
+	method{name: "getChatMemberCount", run: getChatMemberCount},
+	method{name: "getChatAdministrators", run: getChatAdministrators},
+	method{name: "leaveChat", run: leaveChat},
+	method{name: "getUserProfilePhotos", run: getUserProfilePhotos},
+	method{name: "setMyName", run: botName.set},
+	method{name: "getMyName", run: botName.get},
+	method{name: "setMyDescription", run: botDescription.set},
+	method{name: "getMyDescription", run: botDescription.get},
+	method{name: "setMyShortDescription", run: botShortDescription.set},
+	method{name: "getMyShortDescription", run: botShortDescription.get},
+	method{name: "setChatMenuButton", run: setChatMenuButton},
+	method{name: "getChatMenuButton", run: getChatMenuButton},
+	method{name: "createForumTopic", run: createForumTopic},
+	method{name: "editForumTopic", run: onTopic(renameTopic)},
+	method{name: "closeForumTopic", run: onTopic(closeTopic(true))},
+	method{name: "reopenForumTopic", run: onTopic(closeTopic(false))},
+	method{name: "deleteForumTopic", run: onTopic(deleteTopic)},
+	method{name: "logOut", run: logOut},
+	method{name: "close", run: closeBot},
 	method{name: "editMessageText", run: editMessageText},
 	method{name: "answerCallbackQuery", run: answerCallbackQuery},
 	method{name: "getUpdates", run: getUpdates},
@@ -134,6 +172,9 @@ func (c *call) process(broken *apiError) answer {
 	if broken != nil {
 		return broken.answer()
 	}
+	if c.isLoggedOut() {
+		return errLoggedOut.answer()
+	}
 	result, refused := c.method.run(c)
 	switch {
 	case refused == errAborted:
@@ -143,6 +184,15 @@ func (c *call) process(broken *apiError) answer {
 	default:
 		return success(result)
 	}
+}
+
+// errLoggedOut refuses every call of a bot that has logged out, but logOut.
+var errLoggedOut = &apiError{code: http.StatusBadRequest, description: "Logged out"}
+
+func (c *call) isLoggedOut() bool {
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	return c.bot.loggedOut && c.method.name != "logOut"
 }
 
 // explained is a result that comes with a description.

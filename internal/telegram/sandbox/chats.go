@@ -30,6 +30,8 @@ type chat struct {
 	delivered  int    // messages of bots so far
 	changed    uint64 // world.changes when the latest line was added
 	order      *list.Element
+	topics     map[int64]*topic // nil if it is no forum
+	pinned     int64            // the message that is pinned; zero without one
 }
 
 func (c *chat) isGroup() bool { return c.id < 0 }

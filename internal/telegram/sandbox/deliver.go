@@ -16,6 +16,7 @@ type outgoing struct {
 	file     *sentFile
 	said     params          // what was said about the file
 	media    json.RawMessage // the content of a message without a file
+	payload  string          // of an invoice
 }
 
 // draft is a message that has been read and not yet judged.
@@ -102,6 +103,7 @@ func (c *call) compose(out outgoing) (*draft, *apiError) {
 		sentBy:       c.record.CallID,
 		file:         out.file,
 		media:        out.media,
+		payload:      out.payload,
 		captionAbove: p.flag("show_caption_above_media"),
 		protected:    p.flag("protect_content"),
 		effect:       p.effect(),
@@ -131,10 +133,10 @@ func (w *world) judge(d *draft, restricted string) *apiError {
 	if err := c.access(restricted); err != nil {
 		return err
 	}
-	if d.thread > 0 && !c.isGroup() {
-		return badRequest("message thread not found") // elsewhere it is ignored, as no chat has topics
-	}
 	var err *apiError
+	if m.thread, err = c.thread(d.thread); err != nil {
+		return err
+	}
 	if m.reply, err = w.answered(m.ChatID, d.reply); err != nil {
 		return err
 	}

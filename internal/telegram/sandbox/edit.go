@@ -50,7 +50,8 @@ var errNotModified = badRequest("message is not modified: specified new message 
 
 // sameAs tells whether an edit would change nothing that can be seen.
 func (m *Message) sameAs(other *Message) bool {
-	return m.VisibleText == other.VisibleText && slices.EqualFunc(m.entities, other.entities, markup.Entity.Same) &&
+	return m.VisibleText == other.VisibleText && m.file == other.file && bytes.Equal(m.media, other.media) &&
+		m.captionAbove == other.captionAbove && slices.EqualFunc(m.entities, other.entities, markup.Entity.Same) &&
 		bytes.Equal(m.ReplyMarkup, other.ReplyMarkup)
 }
 

@@ -45,6 +45,7 @@ type Message struct {
 	ReplyTo     int64           `json:"replyTo,omitempty"`  // the message it answers
 	ReceivedAt  time.Time       `json:"receivedAt"`         // when it took its place in the limits
 	EditedAt    time.Time       `json:"editedAt,omitzero"`  // the texts are those of the latest edit
+	DeletedAt   time.Time       `json:"deletedAt,omitzero"` // when the bot deleted it
 
 	sentBy       uint64 // the call that sent it
 	editedBy     uint64 // the call of the latest edit; zero without one
@@ -53,6 +54,7 @@ type Message struct {
 	media        json.RawMessage // the Bot API's object of a kind other than text, photo and document
 	album        string          // the media_group_id
 	forward      *messageOrigin  // where it was forwarded from
+	payload      string          // of an invoice
 	thread       int64
 	captionAbove bool
 	reply        *repliedTo
@@ -186,10 +188,11 @@ func (o *messageObject) field(kind MessageKind) *json.RawMessage {
 	}[kind]
 }
 
-// message finds a bot's message by its place; w.mu is held.
+// message finds a bot's message by its place, unless it was deleted; w.mu is
+// held.
 func (w *world) message(chatID, messageID int64) *Message {
 	i, found := w.messageIndex(messageID)
-	if !found || w.messages.entries[i].ChatID != chatID {
+	if !found || w.messages.entries[i].ChatID != chatID || !w.messages.entries[i].DeletedAt.IsZero() {
 		return nil
 	}
 	return w.messages.entries[i]

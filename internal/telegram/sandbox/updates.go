@@ -12,6 +12,8 @@ const (
 	updateMessage      = "message"
 	updateCallback     = "callback_query"
 	updateMyChatMember = "my_chat_member"
+	updatePreCheckout  = "pre_checkout_query"
+	updateInline       = "inline_query"
 )
 
 // The bounds of a bot's queue: updates not fetched for so long are forgotten,

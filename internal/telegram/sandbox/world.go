@@ -36,6 +36,9 @@ type world struct {
 	uploads   *journal[*sentFile]
 	queries   *journal[string] // ids of callbacks
 
+	checkouts pending[checkout]
+	inline    pending[inlineQuery]
+
 	updateBytes int // of all updates that wait
 	stats       Stats
 	recent      window // deliveries of the last seconds, for maxPerSecond
