@@ -23,7 +23,6 @@ func getChatMember(c *call) (any, *apiError) {
 // owner is what the customer is in their group; in a private chat everyone is a
 // member.
 func (c *chat) owner() any {
-	status := "creator"
 	if !c.isGroup() {
 		return chatMember{User: c.customer(), Status: "member"}
 	}
@@ -31,7 +30,7 @@ func (c *chat) owner() any {
 		User        user   `json:"user"`
 		Status      string `json:"status"`
 		IsAnonymous bool   `json:"is_anonymous"`
-	}{c.customer(), status, false}
+	}{c.customer(), "creator", false}
 }
 
 func getChatMemberCount(c *call) (any, *apiError) {
