@@ -46,6 +46,10 @@ func (s *Sandbox) acts() map[string]func(chatID int64, body []byte) error {
 		"message":    s.actMessage,
 		"press":      s.actPress,
 		"migrate":    s.actMigrate,
+		"contact":    s.actContact,
+		"location":   s.actLocation,
+		"photo":      s.actPhoto,
+		"profile":    s.actProfile,
 		"pay":        s.actPay,
 		"query":      s.actQuery,
 	}

@@ -62,6 +62,7 @@ type user struct {
 	ID        int64  `json:"id"`
 	IsBot     bool   `json:"is_bot"`
 	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name,omitempty"`
 	Username  string `json:"username,omitempty"`
 	Language  string `json:"language_code,omitempty"`
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // call is one Bot API call on its way.
@@ -110,24 +109,43 @@ func indexMethods(list ...method) map[string]method {
 // botPath is /bot<token>/[test/]<method>; the method may also be a parameter.
 var botPath = regexp.MustCompile(`^/bot([0-9]{1,18}):[A-Za-z0-9_-]+/(?:test/)?(.*)$`)
 
-// serveBotAPI reads a call, lets the latency pass, answers and keeps a record.
+// serveBotAPI answers a call. For one whose connection is to be lost it panics
+// with http.ErrAbortHandler.
 func (s *Sandbox) serveBotAPI(rw http.ResponseWriter, r *http.Request) {
 	path := botPath.FindStringSubmatch(r.URL.Path)
 	if path == nil {
 		errNotFound.answer().write(rw)
 		return
 	}
-	botID, _ := strconv.ParseInt(path[1], 10, 64) // at most 18 digits
 	if !slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodHead}, r.Method) {
 		errHTTPMethod.answer().write(rw)
 		return
 	}
+	_, a := s.work(path, r)
+	a.write(rw)
+}
+
+// serveCall works a request out as serveBotAPI does, but keeps the answer in the
+// record alone. It is nil for a path that is no call's.
+func (s *Sandbox) serveCall(r *http.Request) *Call {
+	path := botPath.FindStringSubmatch(r.URL.Path)
+	if path == nil {
+		return nil
+	}
+	record, _ := s.work(path, r)
+	return record
+}
+
+// work reads a call, lets the latency pass, works out the answer and keeps a
+// record.
+func (s *Sandbox) work(path []string, r *http.Request) (*Call, answer) {
+	botID, _ := strconv.ParseInt(path[1], 10, 64) // at most 18 digits
 	// The body is read first: a client may go away, its call stays.
 	parameters, broken := readParams(r)
 	c := s.current().receive(botID, path[2], parameters, r)
 	a := c.answer(broken)
 	c.world.finish(c.record, a)
-	a.write(rw)
+	return c.record, a
 }
 
 // receive notes a new call.
@@ -135,16 +153,13 @@ func (w *world) receive(botID int64, name string, p params, r *http.Request) *ca
 	if name == "" {
 		name = p.values["method"]
 	}
-	m, known := methods[strings.ToLower(name)]
-	if !known {
-		m = method{name: name, run: unknownMethod}
-	}
+	m := lookUp(name)
 	chatID, _ := p.chatParameter() // methods without a chat have none
 	record := &Call{BotID: botID, Method: m.name, ChatID: chatID, told: &told{}}
 	record.Params, record.Files = p.logged()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.begin(record, time.Now())
+	w.begin(record, w.clock.now())
 	from := caller{record.CallID, r.RemoteAddr, record.ReceivedAt, record.told}
 	return &call{
 		world: w, bot: w.bot(botID), method: m, params: p, client: r.Context().Done(), caller: from, record: record,
@@ -158,7 +173,7 @@ func (c *call) answer(broken *apiError) answer {
 	w.mu.Lock()
 	latency := w.limits.Latency
 	w.mu.Unlock()
-	if !w.sleepUntil(time.Now().Add(latency)) {
+	if !w.sleepUntil(w.clock.now().Add(latency)) {
 		return lostAnswer
 	}
 	if fault := c.strike(); fault != nil {

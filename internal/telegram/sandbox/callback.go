@@ -16,7 +16,7 @@ type callback struct {
 // that sent it; w.mu is held.
 func (w *world) pressed(c *chat, m *Message, data string) {
 	id := fmt.Sprint(w.dice.Int64())
-	now := time.Now()
+	now := w.clock.now()
 	w.callbacks[id] = callback{chatID: c.id, at: now}
 	w.queries.add(id, 1)
 	w.notice(c, fmt.Sprintf("The customer pressed %q.", data))
@@ -40,7 +40,7 @@ func answerCallbackQuery(c *call) (any, *apiError) {
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := time.Now()
+	now := w.clock.now()
 	for id, query := range w.callbacks {
 		if now.Sub(query.at) >= callbackLifetime {
 			delete(w.callbacks, id)

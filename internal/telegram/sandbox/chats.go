@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"container/list"
 	"fmt"
 	"strconv"
@@ -27,6 +28,7 @@ type chat struct {
 	state      ChatState
 	migratedTo int64
 	lines      []line
+	profile    Profile
 	delivered  int    // messages of bots so far
 	changed    uint64 // world.changes when the latest line was added
 	order      *list.Element
@@ -55,6 +57,8 @@ func (c *chat) kind() string {
 type chatObject struct {
 	ID        int64  `json:"id"`
 	FirstName string `json:"first_name,omitempty"`
+	LastName  string `json:"last_name,omitempty"`
+	Username  string `json:"username,omitempty"`
 	Title     string `json:"title,omitempty"`
 	Type      string `json:"type"`
 }
@@ -62,14 +66,18 @@ type chatObject struct {
 func (c *chat) object() chatObject {
 	object := chatObject{ID: c.id, Type: c.kind()}
 	if c.isGroup() {
-		object.Title = fmt.Sprintf("Group %d", -c.id)
+		object.Title = cmp.Or(c.profile.FirstName, fmt.Sprintf("Group %d", -c.id))
 	} else {
-		object.FirstName = customerName(c.id)
+		object.FirstName = cmp.Or(c.profile.FirstName, customerName(c.id))
+		object.LastName, object.Username = c.profile.LastName, c.profile.Username
 	}
 	return object
 }
 
-func (o chatObject) name() string { return o.FirstName + o.Title } // it has one of them
+// name is how the page calls the chat.
+func (o chatObject) name() string {
+	return strings.TrimSpace(o.FirstName + o.Title + " " + o.LastName) // it has a first name or a title
+}
 
 // chat returns the chat with an id, making it in the state of a chat that
 // nobody has touched.

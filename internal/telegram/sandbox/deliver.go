@@ -176,7 +176,7 @@ func (w *world) judgeText(m *Message, text markup.Text) *apiError {
 // counts as received.
 func (c *call) takeSlot(chatID int64) (time.Time, *apiError) {
 	w := c.world
-	now := time.Now()
+	now := w.clock.now()
 	g := c.bot.limiter.decide(w.limits, chatID, c.caller, now)
 	for _, v := range g.violated {
 		c.record.Violated = append(c.record.Violated, v.scope)

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"slices"
-	"time"
 
 	"notifier/internal/telegram/sandbox/markup"
 )
@@ -73,6 +72,6 @@ func (c *call) editable(chatID int64) (*Message, *apiError) {
 
 // edited notes that a message was changed; world.mu is held.
 func (c *call) edited(m *Message) {
-	m.EditedAt, m.editedBy = time.Now(), c.record.CallID
+	m.EditedAt, m.editedBy = c.world.clock.now(), c.record.CallID
 	c.world.touch(c.world.chat(m.ChatID))
 }

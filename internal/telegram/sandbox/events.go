@@ -2,17 +2,9 @@ package sandbox
 
 import (
 	"fmt"
-	"time"
 
 	"notifier/internal/telegram/sandbox/markup"
 )
-
-// customer is the person who writes in a chat: its owner, or a member that
-// every group has.
-func (c *chat) customer() user {
-	id := max(c.id, -c.id)
-	return user{ID: id, FirstName: customerName(id), Language: "en"}
-}
 
 // say publishes a message of the customer; w.mu is held.
 func (w *world) say(c *chat, text string) {
@@ -26,7 +18,7 @@ func (w *world) say(c *chat, text string) {
 func (w *world) incoming(c *chat) messageObject {
 	w.lastMessage++
 	from := c.customer()
-	return messageObject{MessageID: w.lastMessage, From: &from, Chat: c.object(), Date: time.Now().Unix()}
+	return messageObject{MessageID: w.lastMessage, From: &from, Chat: c.object(), Date: w.clock.now().Unix()}
 }
 
 // tellMigration publishes the service messages in both chats; w.mu is held.
@@ -70,7 +62,7 @@ func (w *world) tellMembership(c *chat, before ChatState) {
 	if !c.isGroup() && blocked(before) == blocked(c.state) {
 		return
 	}
-	from, chat, now := c.customer(), c.object(), time.Now().Unix()
+	from, chat, now := c.customer(), c.object(), w.clock.now().Unix()
 	state := c.state
 	w.publish(updateMyChatMember, func(b *bot) any {
 		return map[string]any{

@@ -28,10 +28,10 @@ func (s *Sandbox) Query(chatID, botID int64, text string) error {
 			return impossible("there is no bot %d", botID)
 		}
 		id := strconv.FormatInt(w.dice.Int64(), 10)
-		w.inline.put(id, inlineQuery{b, chatID, time.Now()})
+		w.inline.put(id, inlineQuery{b, chatID, w.clock.now()})
 		w.enqueue(b, updateInline, map[string]any{
 			"id": id, "from": c.customer(), "query": text, "offset": "", "chat_type": c.kind(),
-		}, time.Now())
+		}, w.clock.now())
 		return nil
 	})
 }
@@ -49,7 +49,7 @@ func answerInlineQuery(c *call) (any, *apiError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	query, known := w.inline.take(c.params.values["inline_query_id"])
-	if !known || query.bot != c.bot || time.Since(query.at) > callbackLifetime {
+	if !known || query.bot != c.bot || w.clock.now().Sub(query.at) > callbackLifetime {
 		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
 	}
 	w.notice(w.chat(query.chatID), "The bot offers "+strconv.Itoa(len(titles))+" results.")

@@ -103,10 +103,10 @@ func (w *world) remove(b *bot, chatID, messageID int64) *apiError {
 	c := w.chat(chatID)
 	m := w.message(chatID, messageID)
 	if m != nil {
-		if m.BotID != b.id && c.isGroup() || time.Since(m.ReceivedAt) > deletableFor {
+		if m.BotID != b.id && c.isGroup() || w.clock.now().Sub(m.ReceivedAt) > deletableFor {
 			return badRequest("message can't be deleted for everyone")
 		}
-		m.DeletedAt = time.Now()
+		m.DeletedAt = w.clock.now()
 	}
 	for i, l := range c.lines {
 		if l.id == messageID {

@@ -63,7 +63,7 @@ func (s *Sandbox) showOverview(rw http.ResponseWriter, r *http.Request) {
 
 // overview is what the page shows but for the chats; w.mu is held.
 func (w *world) overview() overview {
-	now := time.Now()
+	now := w.clock.now()
 	return overview{
 		Version: w.version(), World: w.name(), Now: now, Stats: w.stats, Limits: w.limits,
 		Faults: w.activeFaults(), Bots: len(w.bots), Forgotten: w.forgotten, Memory: w.options.Memory,

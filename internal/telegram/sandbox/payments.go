@@ -110,12 +110,12 @@ func (s *Sandbox) Pay(chatID, messageID int64) error {
 			return err
 		}
 		id := strconv.FormatInt(w.dice.Int64(), 10)
-		w.checkouts.put(id, checkout{w.bot(m.BotID), chatID, bill, m.payload, time.Now()})
+		w.checkouts.put(id, checkout{w.bot(m.BotID), chatID, bill, m.payload, w.clock.now()})
 		w.notice(c, "The customer wants to pay.")
 		w.enqueue(w.bot(m.BotID), updatePreCheckout, map[string]any{
 			"id": id, "from": c.customer(), "currency": bill.Currency, "total_amount": bill.TotalAmount,
 			"invoice_payload": m.payload,
-		}, time.Now())
+		}, w.clock.now())
 		return nil
 	})
 }
@@ -134,7 +134,7 @@ func answerPreCheckoutQuery(c *call) (any, *apiError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	asked, known := w.checkouts.take(c.params.values["pre_checkout_query_id"])
-	if !known || asked.bot != c.bot || time.Since(asked.at) > checkoutTime {
+	if !known || asked.bot != c.bot || w.clock.now().Sub(asked.at) > checkoutTime {
 		return nil, badRequest("query is too old and response timeout expired or query ID is invalid")
 	}
 	chat := w.chat(asked.chatID)
@@ -155,5 +155,5 @@ func (w *world) paid(c *chat, of checkout) {
 		"telegram_payment_charge_id": "sandbox-" + id, "provider_payment_charge_id": "sandbox-provider-" + id,
 	})
 	w.show(c, line{author: authorCustomer, id: m.MessageID, text: fmt.Sprintf("Paid: %s", of.invoice.Title), incoming: &m})
-	w.enqueue(of.bot, updateMessage, m, time.Now())
+	w.enqueue(of.bot, updateMessage, m, w.clock.now())
 }

@@ -218,7 +218,7 @@ func (w *world) finish(c *Call, a answer) {
 	defer w.mu.Unlock()
 	defer w.note()
 	w.stats.OpenCalls--
-	c.AnsweredAt, c.Outcome, c.Status = time.Now(), OutcomeAnswered, a.status
+	c.AnsweredAt, c.Outcome, c.Status = w.clock.now(), OutcomeAnswered, a.status
 	c.told.at = c.AnsweredAt
 	switch {
 	case len(a.body) == 0:

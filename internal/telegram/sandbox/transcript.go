@@ -92,7 +92,7 @@ func (l line) view() lineView {
 // show adds a line to a chat; w.mu is held.
 func (w *world) show(c *chat, l line) {
 	w.lastLine++
-	l.key, l.at = w.lastLine, time.Now()
+	l.key, l.at = w.lastLine, w.clock.now()
 	if len(c.lines) >= maxLines {
 		c.lines = slices.Delete(c.lines, 0, len(c.lines)-maxLines+1)
 	}
@@ -124,7 +124,7 @@ func (w *world) showFailure(call *Call, a answer) {
 	c, text := w.chat(call.ChatID), call.Method+": "+a.summary(call)
 	if n := len(c.lines); n > 0 && c.lines[n-1].author == authorFailure && c.lines[n-1].text == text {
 		last := &c.lines[n-1]
-		last.failed, last.at = call.failed(), time.Now()
+		last.failed, last.at = call.failed(), w.clock.now()
 		last.times++
 		w.touch(c)
 		return

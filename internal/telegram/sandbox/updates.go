@@ -33,7 +33,7 @@ type update struct {
 // publish puts an update into the queue of every bot; w.mu is held. What it
 // says may depend on the bot.
 func (w *world) publish(kind string, content func(*bot) any) {
-	at := time.Now()
+	at := w.clock.now()
 	deliver := func(b *bot) { w.enqueue(b, kind, content(b), at) }
 	if len(w.bots) == 0 {
 		if w.unclaimed = append(w.unclaimed, deliver); len(w.unclaimed) > maxUnclaimed {
@@ -85,7 +85,7 @@ func (b *bot) dropUpdates(n int) {
 
 // pending returns the oldest updates from an id on.
 func (b *bot) pending(from int64, limit int) []json.RawMessage {
-	expired := time.Now().Add(-updateLifetime)
+	expired := b.world.clock.now().Add(-updateLifetime)
 	b.dropUpdates(b.countUpdates(func(u update) bool { return u.at.Before(expired) }))
 	list := []json.RawMessage{}
 	for _, u := range b.updates {

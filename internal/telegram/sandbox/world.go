@@ -14,6 +14,7 @@ type world struct {
 	workers *sync.WaitGroup // goroutines that Close waits for
 	ctx     context.Context // ends with the world
 	cancel  context.CancelFunc
+	clock   clock
 
 	mu        sync.Mutex // guards the fields below
 	dice      *rand.Rand
@@ -111,11 +112,6 @@ func (w *world) end() {
 }
 
 func (w *world) alive() bool { return w.ctx.Err() == nil }
-
-// sleepUntil waits for an instant. It is false when the world ended before. A
-// client that has gone away does not shorten it: a server that has read a
-// request goes on with it.
-func (w *world) sleepUntil(at time.Time) bool { return sleepUntil(w.ctx, at) }
 
 // sleepUntil waits for an instant. It is false when the context ended before.
 func sleepUntil(ctx context.Context, at time.Time) bool {
