@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"container/list"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,8 +30,9 @@ type chat struct {
 	migratedTo int64
 	lines      []line
 	profile    Profile
-	delivered  int    // messages of bots so far
-	changed    uint64 // world.changes when the latest line was added
+	keyboard   json.RawMessage // in place of the customer's own; nil without one
+	delivered  int             // messages of bots so far
+	changed    uint64          // world.changes when the latest line was added
 	order      *list.Element
 	topics     map[int64]*topic // nil if it is no forum
 	pinned     int64            // the message that is pinned; zero without one

@@ -147,7 +147,7 @@ func (w *world) judge(d *draft, restricted string) *apiError {
 	if err != nil {
 		return err
 	}
-	m.ReplyMarkup, m.Keyboard = shown.inline, shown.keyboard
+	m.ReplyMarkup, m.Keyboard, m.removesKeyboard = shown.inline, shown.keyboard, shown.removes
 	return w.judgeText(m, d.text)
 }
 

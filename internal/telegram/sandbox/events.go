@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 
 	"notifier/internal/telegram/sandbox/markup"
@@ -12,6 +13,9 @@ func (w *world) say(c *chat, text string) {
 	m.Text, m.Entities = text, markup.Find(text)
 	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities, incoming: &m})
 	w.publish(updateMessage, func(*bot) any { return m })
+	if bytes.Contains(c.keyboard, []byte(`"one_time_keyboard":true`)) {
+		c.keyboard = nil
+	}
 }
 
 // incoming is a message of the customer without content yet.

@@ -112,6 +112,7 @@ func buttonRows[B any](object jsonObject, name, what, whose string, read func(js
 type shownMarkup struct {
 	inline   json.RawMessage
 	keyboard json.RawMessage
+	removes  bool // the keyboard in place of the customer's own
 }
 
 // judge checks markup for a chat. With onlyInline other keyboards are refused.
@@ -127,7 +128,7 @@ func (m *replyMarkup) judge(c *chat, onlyInline bool) (shownMarkup, *apiError) {
 	case len(m.keyboard) > 0, m.remove && onlyInline, m.force && onlyInline:
 		return shown, badRequest("inline keyboard expected")
 	case m.remove:
-		shown.keyboard = encode(map[string]any{"remove_keyboard": true})
+		shown.keyboard, shown.removes = encode(map[string]any{"remove_keyboard": true}), true
 	case m.force:
 		shown.keyboard = encode(struct {
 			ForceReply bool `json:"force_reply"`

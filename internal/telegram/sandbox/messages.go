@@ -47,20 +47,21 @@ type Message struct {
 	EditedAt    time.Time       `json:"editedAt,omitzero"`  // the texts are those of the latest edit
 	DeletedAt   time.Time       `json:"deletedAt,omitzero"` // when the bot deleted it
 
-	sentBy       uint64 // the call that sent it
-	editedBy     uint64 // the call of the latest edit; zero without one
-	entities     []markup.Entity
-	file         *sentFile
-	media        json.RawMessage // the Bot API's object of a kind other than text, photo and document
-	album        string          // the media_group_id
-	forward      *messageOrigin  // where it was forwarded from
-	payload      string          // of an invoice
-	thread       int64
-	captionAbove bool
-	reply        *repliedTo
-	preview      *linkPreview
-	effect       string
-	protected    bool
+	sentBy          uint64 // the call that sent it
+	editedBy        uint64 // the call of the latest edit; zero without one
+	entities        []markup.Entity
+	file            *sentFile
+	media           json.RawMessage // the Bot API's object of a kind other than text, photo and document
+	removesKeyboard bool
+	album           string         // the media_group_id
+	forward         *messageOrigin // where it was forwarded from
+	payload         string         // of an invoice
+	thread          int64
+	captionAbove    bool
+	reply           *repliedTo
+	preview         *linkPreview
+	effect          string
+	protected       bool
 }
 
 // isCaption tells whether the text is a caption.

@@ -179,6 +179,12 @@ func (w *world) keep(m *Message) {
 	w.traffic.second(m.ReceivedAt).Delivered++
 	c := w.chat(m.ChatID)
 	c.delivered++
+	if m.Keyboard != nil {
+		c.keyboard = m.Keyboard
+		if m.removesKeyboard {
+			c.keyboard = nil
+		}
+	}
 	w.show(c, line{author: authorBot, id: m.MessageID, message: m})
 }
 

@@ -61,6 +61,11 @@ type lineView struct {
 	FileName    string          `json:"fileName,omitempty"`
 	Text        string          `json:"text"`
 	Entities    []markup.Entity `json:"entities,omitempty"`
+	ReplyTo     int64           `json:"replyTo,omitempty"` // the message it answers
+	Quote       string          `json:"quote,omitempty"`   // of that message
+	FileID      string          `json:"fileId,omitempty"`  // of a file that can be shown
+	FileType    string          `json:"fileType,omitempty"`
+	Content     json.RawMessage `json:"content,omitempty"` // the Bot API's object of a place, contact, poll …
 	ReplyMarkup json.RawMessage `json:"replyMarkup,omitempty"`
 	At          time.Time       `json:"at"`
 	EditedAt    time.Time       `json:"editedAt,omitzero"`
@@ -78,15 +83,37 @@ func (l line) view() lineView {
 	if l.author == authorFailure {
 		view.BotID, view.CallID, view.Status = l.failed.botID, l.failed.callID, l.failed.status
 	}
+	if l.incoming != nil {
+		view.showIncoming(l.incoming)
+	}
 	if m := l.message; m != nil {
 		view.Kind, view.Text, view.Entities = m.Kind, m.VisibleText, m.entities
 		view.ReplyMarkup, view.EditedAt = m.ReplyMarkup, m.EditedAt
 		view.BotID, view.CallID, view.EditCallID = m.BotID, m.sentBy, m.editedBy
-		if m.file != nil {
-			view.FileName = m.file.name
+		view.ReplyTo, view.Content = m.ReplyTo, m.media
+		if m.reply != nil && m.reply.quote != nil {
+			view.Quote = m.reply.quote.Text
+		}
+		if f := m.file; f != nil {
+			view.FileName, view.Content = f.name, nil
+			if f.content != nil && shownTypes.MatchString(f.mime) {
+				view.FileID, view.FileType = f.id, f.mime
+			}
 		}
 	}
 	return view
+}
+
+// showIncoming shows what a customer's message has besides a text.
+func (v *lineView) showIncoming(m *messageObject) {
+	switch {
+	case len(m.Photo) > 0:
+		v.Kind, v.FileID, v.FileType = KindPhoto, m.Photo[0].FileID, "image/png"
+	case m.Location != nil:
+		v.Kind, v.Content = KindLocation, m.Location
+	case m.Contact != nil:
+		v.Kind, v.Content = KindContact, m.Contact
+	}
 }
 
 // show adds a line to a chat; w.mu is held.
