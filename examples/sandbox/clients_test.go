@@ -1,0 +1,55 @@
+package sandbox_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Public clients, unmodified, do what they do with Telegram: each sends, edits,
+// answers, sends an album, deletes, meets a 429 and a block and polls; those of
+// Node get a webhook, too.
+func TestNodeClients(t *testing.T) {
+	needs(t, "node", "apt-get install nodejs, version 20 or later")
+	if _, err := os.Stat("testdata/node/node_modules/telegraf"); err != nil {
+		t.Skip("the clients are missing: npm ci in examples/sandbox/testdata/node")
+	}
+	for _, name := range []string{"telegraf", "node-telegram-bot-api", "gramio", "puregram"} {
+		t.Run(name, func(t *testing.T) {
+			run(t, name+" is content", []string{"SANDBOX_URL=" + newSandbox(t)}, "node", "testdata/node/"+name+".mjs")
+		})
+	}
+}
+
+// Throttlers keep the pace, and the sandbox accuses none of them.
+func TestThrottlers(t *testing.T) {
+	needs(t, "node", "apt-get install nodejs, version 20 or later")
+	if _, err := os.Stat("testdata/node/node_modules/telegraf-throttler"); err != nil {
+		t.Skip("the throttlers are missing: npm ci in examples/sandbox/testdata/node")
+	}
+	run(t, "the throttlers are content", []string{"SANDBOX_URL=" + newSandbox(t)}, "node", "testdata/node/throttlers.mjs")
+}
+
+// The Go clients are a module of their own, so that this one needs none of them.
+func TestGoClients(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "clients")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
+	build.Dir = "testdata/go"
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Skipf("the clients are missing: go mod download in examples/sandbox/testdata/go\n%s", output)
+	}
+	for _, name := range []string{"telego", "telego's RetryCaller", "telegram-bot-api", "telebot"} {
+		t.Run(name, func(t *testing.T) {
+			run(t, name+" is content", []string{"SANDBOX_URL=" + newSandbox(t)}, program, name)
+		})
+	}
+}
+
+func TestPythonTelegramBot(t *testing.T) {
+	const python = "/usr/bin/python3" // Debian's own, which finds Debian's packages
+	if err := exec.CommandContext(t.Context(), python, "-c", "import telegram.ext").Run(); err != nil {
+		t.Skip("python-telegram-bot is missing: apt-get install python3-python-telegram-bot")
+	}
+	run(t, "python-telegram-bot is content", []string{"SANDBOX_URL=" + newSandbox(t)}, python, "testdata/python/ptb.py")
+}
