@@ -36,8 +36,10 @@ var rooms = map[string]room{
 		rooms:     []string{"internal/orders"},
 		libraries: []string{"github.com/bojanz/currency"},
 	},
-	"internal/telegram/sandbox": {rooms: []string{"internal/telegram/sandbox/markup"}},
+	"internal/telegram/sandbox":        {rooms: []string{"internal/telegram/sandbox/markup"}},
 	"internal/telegram/sandbox/markup": {},
+	// The sandbox for the tests of others.
+	"sandbox":                   {rooms: []string{"internal/telegram/sandbox"}},
 	"internal/telegram/updates": {rooms: []string{"internal/database", "internal/telegram", "internal/outbox"}},
 	"internal/conversation": {rooms: []string{"internal/database", "internal/outbox", "internal/orders",
 		"internal/telegram", "internal/telegram/updates"}},
@@ -58,7 +60,7 @@ var rooms = map[string]room{
 	"examples/sandbox":    {},
 	"examples/sandbox/go": {libraries: []string{"github.com/go-telegram/bot"}},
 	// Stories that are told by tests alone.
-	"internal/e2e":     {},
+	"internal/e2e":            {},
 	"internal/outbox/pattern": {},
 }
 

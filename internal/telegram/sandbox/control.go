@@ -24,6 +24,7 @@ func (s *Sandbox) controlRoutes() http.Handler {
 	mux.HandleFunc("GET /sandbox/calls.har", s.exportCalls)
 	mux.HandleFunc("GET /sandbox/calls/{id}", s.showCall)
 	mux.HandleFunc("POST /sandbox/calls/{id}/replay", s.replayCall)
+	mux.HandleFunc("GET /sandbox/scenario", s.showScenario)
 	mux.HandleFunc("GET /sandbox/clock", s.showClock)
 	mux.HandleFunc("POST /sandbox/clock", s.postClock)
 	mux.HandleFunc("GET /sandbox/files/{id}", s.showFile)
@@ -39,7 +40,7 @@ func (s *Sandbox) controlRoutes() http.Handler {
 	mux.HandleFunc("POST /sandbox/chats/{id}/{act}", s.postAct)
 	// Pages of other origins that a browser has open must not act here. Programs
 	// are not browsers and pass.
-	return http.NewCrossOriginProtection().Handler(mux)
+	return http.NewCrossOriginProtection().Handler(s.recorded(mux))
 }
 
 func (s *Sandbox) reset(rw http.ResponseWriter, _ *http.Request) {

@@ -40,6 +40,8 @@ type world struct {
 	checkouts pending[checkout]
 	inline    pending[inlineQuery]
 
+	steps []step // what was done from outside
+
 	updateBytes int // of all updates that wait
 	stats       Stats
 	recent      window // deliveries of the last seconds, for maxPerSecond
