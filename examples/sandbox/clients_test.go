@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -52,4 +53,33 @@ func TestPythonTelegramBot(t *testing.T) {
 		t.Skip("python-telegram-bot is missing: apt-get install python3-python-telegram-bot")
 	}
 	run(t, "python-telegram-bot is content", []string{"SANDBOX_URL=" + newSandbox(t)}, python, "testdata/python/ptb.py")
+}
+
+// The helpers for test frameworks start the program and work.
+func TestFrameworkHelpers(t *testing.T) {
+	for name, c := range map[string]struct {
+		needs   []string // a command that tells whether the framework is there
+		folder  string
+		command []string
+		says    string
+	}{
+		"pytest": {[]string{"/usr/bin/python3", "-m", "pytest", "--version"}, "pytest",
+			[]string{"/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"}, "1 passed"},
+		"node":    {[]string{"node", "--version"}, "jest", []string{"node", "--test"}, "# pass 1"},
+		"PHPUnit": {[]string{"phpunit", "--version"}, "phpunit", []string{"phpunit", "GreetingTest.php"}, "OK (1 test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := exec.CommandContext(t.Context(), c.needs[0], c.needs[1:]...).Run(); err != nil {
+				t.Skipf("%s is missing", name)
+			}
+			program := exec.CommandContext(t.Context(), c.command[0], c.command[1:]...)
+			program.Dir = c.folder
+			program.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1",
+				"PATH="+notifierVerb(t, newSandbox(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+			output, err := program.CombinedOutput()
+			if err != nil || !strings.Contains(string(output), c.says) {
+				t.Errorf("%v\n%s", err, output)
+			}
+		})
+	}
 }
