@@ -155,16 +155,16 @@ func readAlbum(p params) ([]inputMedia, error) {
 	}
 	var list []json.RawMessage
 	if !json.Valid([]byte(text)) {
-		return nil, errors.New("Can't parse media JSON object") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Can't parse media JSON object")
 	}
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, errors.New("Expected an Array of InputMedia") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Expected an Array of InputMedia")
 	}
 	var album []inputMedia
 	for _, raw := range list {
 		in, err := readInputMedia(raw, true)
 		if err != nil {
-			return nil, fmt.Errorf("Can't parse InputMedia: %w", err) //nolint:staticcheck // Telegram's words
+			return nil, telegramErrorf("Can't parse InputMedia: %v", err)
 		}
 		album = append(album, in)
 	}

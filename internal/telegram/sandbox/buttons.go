@@ -27,7 +27,7 @@ type inlineButton struct {
 func readInlineButton(raw json.RawMessage) (inlineButton, error) {
 	object, err := parseObject(raw)
 	if err != nil {
-		return inlineButton{}, errors.New("InlineKeyboardButton must be an Object")
+		return inlineButton{}, telegramError("InlineKeyboardButton must be an Object")
 	}
 	var b inlineButton
 	if b.text, err = object.requiredText("text"); err != nil {
@@ -60,7 +60,7 @@ var rarerActions = []struct{ name, required string }{
 func (b *inlineButton) readRarer(object jsonObject) error {
 	i := slices.IndexFunc(rarerActions, func(a struct{ name, required string }) bool { return object.has(a.name) })
 	if i < 0 {
-		return errors.New("Text buttons are unallowed in the inline keyboard") //nolint:staticcheck // Telegram's words
+		return telegramError("Text buttons are unallowed in the inline keyboard")
 	}
 	action := rarerActions[i]
 	b.action = action.name
@@ -193,14 +193,14 @@ func checkSecureURL(object jsonObject, kind string) error {
 		if kind == "login" {
 			where = "login URL"
 		}
-		return fmt.Errorf("Link to a user can't be used in %s buttons", where) //nolint:staticcheck // Telegram's words
+		return telegramErrorf("Link to a user can't be used in %s buttons", where)
 	}
 	checked, err := checkedURL(link, "Inline keyboard button "+kind)
 	if err != nil {
 		return err
 	}
 	if u, err := url.Parse(checked); err != nil || u.Scheme != "https" {
-		return fmt.Errorf("Inline keyboard button %s URL '%s' is invalid: Only HTTPS links are allowed", kind, link) //nolint:staticcheck // Telegram's words
+		return telegramErrorf("Inline keyboard button %s URL '%s' is invalid: Only HTTPS links are allowed", kind, link)
 	}
 	return nil
 }

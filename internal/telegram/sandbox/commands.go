@@ -3,7 +3,6 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -89,17 +88,17 @@ func readCommands(text string) ([]botCommandObject, error) {
 		return nil, nil
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, errors.New("Can't parse commands JSON object") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Can't parse commands JSON object")
 	}
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, errors.New("Expected an Array of BotCommand") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Expected an Array of BotCommand")
 	}
 	var commands []botCommandObject
 	for _, raw := range list {
 		command, err := readCommand(raw)
 		if err != nil {
-			return nil, fmt.Errorf("Can't parse BotCommand: %w", err) //nolint:staticcheck // Telegram's words
+			return nil, telegramErrorf("Can't parse BotCommand: %v", err)
 		}
 		commands = append(commands, command)
 	}
@@ -126,13 +125,13 @@ func (o *botCommandObject) judge() error {
 	o.Description = strings.TrimSpace(o.Description)
 	switch n := utf8.RuneCountInString(o.Description); {
 	case o.Command == "":
-		return errors.New("Command must be non-empty") //nolint:staticcheck // Telegram's words
+		return telegramError("Command must be non-empty")
 	case utf8.RuneCountInString(o.Command) > maxCommandName:
-		return fmt.Errorf("Command length must not exceed %d", maxCommandName) //nolint:staticcheck // Telegram's words
+		return telegramErrorf("Command length must not exceed %d", maxCommandName)
 	case n == 0:
-		return errors.New("Command description must be non-empty") //nolint:staticcheck // Telegram's words
+		return telegramError("Command description must be non-empty")
 	case n > maxCommandDescription:
-		return fmt.Errorf("Command description length must not exceed %d", maxCommandDescription) //nolint:staticcheck // Telegram's words
+		return telegramErrorf("Command description length must not exceed %d", maxCommandDescription)
 	case !commandName.MatchString(o.Command):
 		return errors.New("BOT_COMMAND_INVALID")
 	}
@@ -149,7 +148,7 @@ var commandScopes = []string{
 func (p params) commandPlace() (string, error) {
 	language := p.values["language_code"]
 	if language != "" && (len(language) != 2 || language != strings.ToLower(language)) {
-		return "", errors.New("Invalid language code specified") //nolint:staticcheck // Telegram's words
+		return "", telegramError("Invalid language code specified")
 	}
 	scope, err := readScope(p.values["scope"])
 	return scope + "/" + language, err
@@ -160,11 +159,11 @@ func readScope(text string) (string, error) {
 		return "default", nil
 	}
 	if !json.Valid([]byte(text)) {
-		return "", errors.New("Can't parse BotCommandScope JSON object") //nolint:staticcheck // Telegram's words
+		return "", telegramError("Can't parse BotCommandScope JSON object")
 	}
 	name, err := scopeName([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("Can't parse BotCommandScope: %w", err) //nolint:staticcheck // Telegram's words
+		return "", telegramErrorf("Can't parse BotCommandScope: %v", err)
 	}
 	return name, nil
 }
@@ -172,7 +171,7 @@ func readScope(text string) (string, error) {
 func scopeName(raw []byte) (string, error) {
 	object, err := parseObject(raw)
 	if err != nil {
-		return "", errors.New("BotCommandScope must be an Object")
+		return "", telegramError("BotCommandScope must be an Object")
 	}
 	kind, err := object.requiredText("type")
 	if err != nil {
@@ -180,7 +179,7 @@ func scopeName(raw []byte) (string, error) {
 	}
 	i := slices.Index(commandScopes, kind)
 	if i < 0 {
-		return "", errors.New("Unsupported type specified") //nolint:staticcheck // Telegram's words
+		return "", telegramError("Unsupported type specified")
 	}
 	if i < slices.Index(commandScopes, "chat") {
 		return kind, nil
@@ -190,14 +189,14 @@ func scopeName(raw []byte) (string, error) {
 		return "", err
 	}
 	if chatID == "" {
-		return "", errors.New("Empty chat_id specified") //nolint:staticcheck // Telegram's words
+		return "", telegramError("Empty chat_id specified")
 	}
 	if kind != "chat_member" {
 		return kind + " " + chatID, nil
 	}
 	userID, err := object.requiredLong("user_id")
 	if err == nil && userID <= 0 {
-		err = errors.New("Invalid user_id specified") //nolint:staticcheck // Telegram's words
+		err = telegramError("Invalid user_id specified")
 	}
 	return kind + " " + chatID + " " + strconv.FormatInt(userID, 10), err
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // required reads a parameter that must not be empty.
 func (p params) required(name string) (string, error) {
 	if p.values[name] == "" {
-		return "", fmt.Errorf("Parameter \"%s\" is required", name) //nolint:staticcheck // Telegram's words
+		return "", telegramErrorf("Parameter \"%s\" is required", name)
 	}
 	return p.values[name], nil
 }
@@ -49,7 +48,7 @@ func (p params) location() (location, error) {
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n < -part.bound || n > part.bound {
-			return l, errors.New("Wrong location specified") //nolint:staticcheck // Telegram's words
+			return l, telegramError("Wrong location specified")
 		}
 		*part.into = n
 	}
@@ -77,7 +76,7 @@ func readVenue(p params) (any, error) {
 	}
 	v := venue{l, p.values["title"], p.values["address"], p.values["foursquare_id"]}
 	if v.Title == "" || v.Address == "" {
-		return nil, errors.New("Venue title and address must be non-empty") //nolint:staticcheck // as Telegram begins
+		return nil, telegramError("Venue title and address must be non-empty")
 	}
 	return v, nil
 }
@@ -154,11 +153,11 @@ func readPoll(p params) (any, error) {
 	}
 	switch {
 	case question == "":
-		return nil, errors.New("Poll question must be non-empty") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Poll question must be non-empty")
 	case utf8.RuneCountInString(question) > maxQuestion:
-		return nil, fmt.Errorf("Poll question length must not exceed %d", maxQuestion) //nolint:staticcheck // Telegram's words
+		return nil, telegramErrorf("Poll question length must not exceed %d", maxQuestion)
 	case kind != "regular" && kind != "quiz":
-		return nil, errors.New("Unsupported poll type specified") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Unsupported poll type specified")
 	}
 	_, said := p.values["is_anonymous"]
 	return poll{
@@ -170,30 +169,30 @@ func readPoll(p params) (any, error) {
 func readPollOptions(text string) ([]pollOption, error) {
 	var list []json.RawMessage
 	if !json.Valid([]byte(text)) {
-		return nil, errors.New("Can't parse options JSON object") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Can't parse options JSON object")
 	}
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, errors.New("Expected an Array of String as options") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Expected an Array of String as options")
 	}
 	var options []pollOption
 	for _, raw := range list {
 		option := pollOption{}
 		if json.Unmarshal(raw, &option.Text) != nil && json.Unmarshal(raw, &option) != nil {
-			return nil, errors.New("Option must be an Object") //nolint:staticcheck // as Telegram begins
+			return nil, telegramError("Option must be an Object")
 		}
 		if option.Voters = 0; strings.TrimSpace(option.Text) == "" {
-			return nil, errors.New("Poll options must be non-empty") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Poll options must be non-empty")
 		}
 		if utf8.RuneCountInString(option.Text) > maxPollOption {
-			return nil, fmt.Errorf("Poll options length must not exceed %d", maxPollOption) //nolint:staticcheck // Telegram's words
+			return nil, telegramErrorf("Poll options length must not exceed %d", maxPollOption)
 		}
 		options = append(options, option)
 	}
 	switch {
 	case len(options) == 0:
-		return nil, errors.New("Poll must have at least 1 option") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Poll must have at least 1 option")
 	case len(options) > maxOptions:
-		return nil, fmt.Errorf("Poll can't have more than %d options", maxOptions) //nolint:staticcheck // Telegram's words
+		return nil, telegramErrorf("Poll can't have more than %d options", maxOptions)
 	}
 	return options, nil
 }

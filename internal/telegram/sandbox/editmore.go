@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"notifier/internal/telegram/sandbox/markup"
 )
@@ -74,7 +73,7 @@ func editMessageMedia(c *call) (any, *apiError) {
 	}
 	in, err := readInputMedia(json.RawMessage(text), false)
 	if err != nil {
-		return nil, telegramRefusal(fmt.Errorf("Can't parse InputMedia: %w", err)) //nolint:staticcheck // Telegram's words
+		return nil, telegramRefusal(telegramErrorf("Can't parse InputMedia: %v", err))
 	}
 	fresh, refused := in.message(c)
 	if refused != nil {

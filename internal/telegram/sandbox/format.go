@@ -57,7 +57,7 @@ func (t rawText) parse() (markup.Text, error) {
 func givenEntities(raw json.RawMessage) ([]markup.Entity, error) {
 	var list []json.RawMessage
 	if !json.Valid(raw) || json.Unmarshal(raw, &list) != nil {
-		return nil, nil // as the server has it
+		return nil, nil //nolint:nilerr // the server ignores what is no array
 	}
 	var entities []markup.Entity
 	for _, item := range list {
@@ -107,10 +107,10 @@ func givenEntity(raw json.RawMessage) (markup.Entity, error) {
 	case "date_time":
 		err = readDate(object, &e)
 	case "":
-		err = errors.New("Type is not specified") //nolint:staticcheck // Telegram's words
+		err = telegramError("Type is not specified")
 	default:
 		if !markup.IsType(e.Type) {
-			err = errors.New("Unsupported type specified") //nolint:staticcheck // Telegram's words
+			err = telegramError("Unsupported type specified")
 		}
 	}
 	return e, err
@@ -136,7 +136,7 @@ func readDate(object jsonObject, e *markup.Entity) error {
 	}
 	e.UnixTime = int64(unix)
 	if e.DateFormat, err = markup.DateFormat(format); err != nil {
-		return errors.New("Invalid date-time format specified") //nolint:staticcheck // Telegram's words
+		return telegramError("Invalid date-time format specified")
 	}
 	return nil
 }
@@ -155,11 +155,11 @@ func judgeEntity(e *markup.Entity) error {
 		return err
 	case "custom_emoji":
 		if e.CustomEmojiID == "0" {
-			return errors.New("Invalid custom emoji identifier specified") //nolint:staticcheck // Telegram's words
+			return telegramError("Invalid custom emoji identifier specified")
 		}
 	case "date_time":
 		if e.UnixTime <= 0 {
-			return errors.New("Invalid date specified") //nolint:staticcheck // Telegram's words
+			return telegramError("Invalid date specified")
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"strconv"
 	"time"
 )
@@ -60,26 +59,26 @@ func answerInlineQuery(c *call) (any, *apiError) {
 func readResults(text string) ([]string, error) {
 	var list []json.RawMessage
 	if !json.Valid([]byte(text)) {
-		return nil, errors.New("Can't parse results JSON object") //nolint:staticcheck // as Telegram begins
+		return nil, telegramError("Can't parse results JSON object")
 	}
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, errors.New("Expected an Array of inline query results") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Expected an Array of inline query results")
 	}
 	if len(list) > maxResults {
-		return nil, errors.New("Too many inline query results specified") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Too many inline query results specified")
 	}
 	var ids []string
 	for _, raw := range list {
 		object, err := parseObject(raw)
 		if err != nil {
-			return nil, errors.New("Can't parse inline query result: Inline query result must be an object") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Can't parse inline query result: Inline query result must be an object")
 		}
 		id, err := object.requiredText("id")
 		if err == nil {
 			_, err = object.requiredText("type")
 		}
 		if err != nil {
-			return nil, errors.New("Can't parse inline query result: " + err.Error()) //nolint:staticcheck // Telegram's words
+			return nil, telegramErrorf("Can't parse inline query result: %v", err)
 		}
 		ids = append(ids, id)
 	}

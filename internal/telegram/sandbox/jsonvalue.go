@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 )
@@ -50,11 +49,11 @@ func kindOfJSON(raw []byte) string {
 }
 
 func fieldError(name, format string, args ...any) error {
-	return fmt.Errorf("Field \"%s\" "+format, append([]any{name}, args...)...) //nolint:staticcheck // Telegram's words
+	return telegramErrorf("Field \"%s\" "+format, append([]any{name}, args...)...)
 }
 
 func missingField(name string) error {
-	return fmt.Errorf("Can't find field \"%s\"", name) //nolint:staticcheck // Telegram's words
+	return telegramErrorf("Can't find field \"%s\"", name)
 }
 
 func (o jsonObject) has(name string) bool { return o[name] != nil }

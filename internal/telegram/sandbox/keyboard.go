@@ -92,13 +92,13 @@ func buttonRows[B any](object jsonObject, name, what, whose string, read func(js
 	for _, raw := range list {
 		var buttons []json.RawMessage
 		if kindOfJSON(raw) != "Array" || json.Unmarshal(raw, &buttons) != nil {
-			return nil, fmt.Errorf("Field \"%s\"%s must be an Array of Arrays", name, whose) //nolint:staticcheck // Telegram's words
+			return nil, telegramErrorf("Field \"%s\"%s must be an Array of Arrays", name, whose)
 		}
 		var row []B
 		for _, button := range buttons {
 			b, err := read(button)
 			if err != nil {
-				return nil, fmt.Errorf("Can't parse %s: %w", what, err) //nolint:staticcheck // Telegram's words
+				return nil, telegramErrorf("Can't parse %s: %v", what, err)
 			}
 			row = append(row, b)
 		}

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 )
@@ -17,35 +16,35 @@ const maxMessageIDs = 100
 func (p params) messageIDs() ([]int64, error) {
 	text := p.values["message_ids"]
 	if text == "" {
-		return nil, errors.New("Message identifiers are not specified") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Message identifiers are not specified")
 	}
 	if !json.Valid([]byte(text)) {
-		return nil, errors.New("Can't parse message_ids JSON object") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Can't parse message_ids JSON object")
 	}
 	var list []json.RawMessage
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, errors.New("Expected an Array of message identifiers") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Expected an Array of message identifiers")
 	}
 	if len(list) > maxMessageIDs {
-		return nil, errors.New("Too many message identifiers specified") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Too many message identifiers specified")
 	}
 	var ids []int64
 	for _, raw := range list {
 		kind := kindOfJSON(raw)
 		if kind != "Number" && kind != "String" {
-			return nil, errors.New("Message identifier must be a Number") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Message identifier must be a Number")
 		}
 		id, err := jsonObject{"id": raw}.requiredInteger("id")
 		if err != nil {
-			return nil, errors.New("Can't parse message identifier as a Number") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Can't parse message identifier as a Number")
 		}
 		if id <= 0 {
-			return nil, errors.New("Invalid message identifier specified") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Invalid message identifier specified")
 		}
 		ids = append(ids, int64(id))
 	}
 	if len(ids) == 0 {
-		return nil, errors.New("Message identifiers are not specified") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Message identifiers are not specified")
 	}
 	return ids, nil
 }
@@ -269,16 +268,16 @@ func readReactions(text string) ([]string, error) {
 	}
 	var list []json.RawMessage
 	if !json.Valid([]byte(text)) {
-		return nil, errors.New("Can't parse reaction types JSON object") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Can't parse reaction types JSON object")
 	}
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return nil, errors.New("Expected an Array of ReactionType") //nolint:staticcheck // Telegram's words
+		return nil, telegramError("Expected an Array of ReactionType")
 	}
 	var emoji []string
 	for _, raw := range list {
 		object, err := parseObject(raw)
 		if err != nil {
-			return nil, errors.New("Can't parse ReactionType: expected an Object") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Can't parse ReactionType: expected an Object")
 		}
 		kind, err := object.requiredText("type")
 		if err != nil {
@@ -286,7 +285,7 @@ func readReactions(text string) ([]string, error) {
 		}
 		name := map[string]string{"emoji": "emoji", "custom_emoji": "custom_emoji_id"}[kind]
 		if name == "" {
-			return nil, errors.New("Can't parse ReactionType: invalid reaction type specified") //nolint:staticcheck // Telegram's words
+			return nil, telegramError("Can't parse ReactionType: invalid reaction type specified")
 		}
 		value, err := object.requiredText(name)
 		if err != nil {

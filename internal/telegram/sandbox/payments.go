@@ -66,27 +66,27 @@ func readInvoice(p params) (bill invoice, payload string, err error) {
 // readPrices adds up the parts of a price.
 func readPrices(text string) (int64, error) {
 	if text == "" {
-		return 0, errors.New("Parameter \"prices\" is required") //nolint:staticcheck // Telegram's words
+		return 0, telegramError("Parameter \"prices\" is required")
 	}
 	var list []json.RawMessage
 	if !json.Valid([]byte(text)) {
-		return 0, errors.New("Can't parse prices JSON object") //nolint:staticcheck // Telegram's words
+		return 0, telegramError("Can't parse prices JSON object")
 	}
 	if json.Unmarshal([]byte(text), &list) != nil {
-		return 0, errors.New("Expected an Array of labeled prices") //nolint:staticcheck // Telegram's words
+		return 0, telegramError("Expected an Array of labeled prices")
 	}
 	total := int64(0)
 	for _, raw := range list {
 		object, err := parseObject(raw)
 		if err != nil {
-			return 0, errors.New("Can't parse labeled price: LabeledPrice must be an Object") //nolint:staticcheck // Telegram's words
+			return 0, telegramError("Can't parse labeled price: LabeledPrice must be an Object")
 		}
 		if _, err := object.requiredText("label"); err != nil {
-			return 0, fmt.Errorf("Can't parse labeled price: %w", err) //nolint:staticcheck // Telegram's words
+			return 0, telegramErrorf("Can't parse labeled price: %v", err)
 		}
 		amount, err := object.requiredLong("amount")
 		if err != nil {
-			return 0, fmt.Errorf("Can't parse labeled price: %w", err) //nolint:staticcheck // Telegram's words
+			return 0, telegramErrorf("Can't parse labeled price: %v", err)
 		}
 		total += amount
 	}

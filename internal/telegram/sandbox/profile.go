@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
@@ -97,11 +95,11 @@ func readMenuButton(text string) (menuButton, error) {
 		return button, nil
 	}
 	if !json.Valid([]byte(text)) {
-		return button, errors.New("Can't parse menu button JSON object") //nolint:staticcheck // Telegram's words
+		return button, telegramError("Can't parse menu button JSON object")
 	}
 	err := button.read([]byte(text))
 	if err != nil {
-		return button, fmt.Errorf("Can't parse menu button: %w", err) //nolint:staticcheck // Telegram's words
+		return button, telegramErrorf("Can't parse menu button: %v", err)
 	}
 	return button, nil
 }
@@ -109,7 +107,7 @@ func readMenuButton(text string) (menuButton, error) {
 func (b *menuButton) read(raw []byte) error {
 	object, err := parseObject(raw)
 	if err != nil {
-		return errors.New("MenuButton must be an Object")
+		return telegramError("MenuButton must be an Object")
 	}
 	if b.Type, err = object.requiredText("type"); err != nil {
 		return err
@@ -119,7 +117,7 @@ func (b *menuButton) read(raw []byte) error {
 		return nil
 	case "web_app":
 	default:
-		return errors.New("MenuButton has unsupported type")
+		return telegramError("MenuButton has unsupported type")
 	}
 	if b.Text, err = object.requiredText("text"); err != nil {
 		return err

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -30,7 +29,7 @@ func readReplyButton(raw json.RawMessage) (replyButton, error) {
 		return b, json.Unmarshal(raw, &b.text)
 	case "Object":
 	default:
-		return b, errors.New("KeyboardButton must be a String or an Object")
+		return b, telegramError("KeyboardButton must be a String or an Object")
 	}
 	object, err := parseObject(raw)
 	if err != nil {
