@@ -1,12 +1,12 @@
 // The list of all calls, with filters.
 
 import { ask } from "./api.js";
-import { button, byId, clock, make } from "./dom.js";
+import { arrange, button, byId, clock, make } from "./dom.js";
 import { showCalls } from "./call.js";
 
 const filters = { method: "method", status: "status", botId: "bot", chatId: "chat" };
 const shownAtOnce = 200;
-let inputs = {};
+let inputs = {}, rows, problem, wantedCalls;
 
 export function hideCalls() {
   byId("calls").hidden = true;
@@ -31,15 +31,22 @@ export async function listCalls(query) {
     history.pushState(null, "", `#/calls?${wanted}`);
     listCalls(wanted);
   });
-  const problem = make("p", { className: "alarm", role: "alert" });
-  const rows = make("tbody");
+  problem = make("p", { className: "alarm", role: "alert" });
+  rows = make("tbody");
+  wantedCalls = query;
   const head = make("tr", {}, ...["call", "at", "bot", "chat", "method", "status", "answer"].map((name) => make("th", { scope: "col" }, name)));
   byId("calls").replaceChildren(make("h2", {}, "All calls ", make("a", { href: "#/" }, "back to the chats")), form, exports(query), problem,
     make("table", {}, make("thead", {}, head), rows));
+  await refreshCalls();
+}
+
+// refreshCalls shows the calls anew, if the list is open.
+export async function refreshCalls() {
+  if (byId("calls").hidden) return;
   try {
-    const calls = await ask(`/sandbox/calls?limit=${shownAtOnce}&${query}`);
-    rows.replaceChildren(...calls.toReversed().map(row));
-    if (calls.length === 0) problem.textContent = "No call matches.";
+    const calls = await ask(`/sandbox/calls?limit=${shownAtOnce}&${wantedCalls}`);
+    arrange(rows, calls.toReversed(), (call) => call.callId, row);
+    problem.textContent = calls.length === 0 ? "No call matches." : "";
   } catch (error) {
     problem.textContent = error.message;
   }

@@ -7,7 +7,7 @@ import { enterWorld, moveFocus, showChats } from "./chats.js";
 import { currentChat, doAct, openChat, payloadOf, seek, showChat } from "./chat.js";
 import { buildPanel, showPanel } from "./panel.js";
 import { showStrip } from "./strip.js";
-import { hideCalls, listCalls } from "./calls.js";
+import { hideCalls, listCalls, refreshCalls } from "./calls.js";
 import { showCalls } from "./call.js";
 import { openCustomer } from "./customer.js";
 
@@ -56,6 +56,7 @@ async function show(overview) {
   showForgotten(overview.forgotten);
   showPanel(overview);
   const listed = overview.chats.find((chat) => chat.chatId === currentChat());
+  await refreshCalls();
   await showChat(listed, overview.world, overview.bots > 1);
   showChats(overview.chats, currentChat(), search);
   byId("welcome").hidden = currentChat() !== 0 || !byId("calls").hidden;
