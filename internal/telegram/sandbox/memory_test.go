@@ -33,7 +33,7 @@ func live() int64 {
 // Whatever comes, what a sandbox keeps stays within half of its memory; the
 // other half is the collector's.
 func TestMemoryIsBounded(t *testing.T) {
-	const memory = 16 << 20
+	const memory, flooded = 16 << 20, 12_000
 	long := strings.Repeat("x", 4000)
 	for name, flood := range map[string]func(*Sandbox, int){
 		"messages to many chats": func(s *Sandbox, i int) { s.post(1, int64(i+1), "sendMessage", long) },
@@ -57,7 +57,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.post(1, 7, "getMe", "")
-			for i := range 12_000 {
+			for i := range flooded {
 				flood(s, i)
 			}
 			if used := live() - before; used > memory/2 {

@@ -115,3 +115,41 @@ func watch(ctx context.Context, url string) {
 		version, _, _ = strings.Cut(rest, `"`)
 	}
 }
+
+// BenchmarkSearch looks for a text that is nowhere in as many chats as are kept,
+// and reports how long a call is held up by that at most.
+func BenchmarkSearch(b *testing.B) {
+	s := New(Options{})
+	defer s.Close()
+	if err := s.SetLimits(Limits{}); err != nil {
+		b.Fatal(err)
+	}
+	for i := range 20_000 {
+		s.post(1, int64(i+1), "sendMessage", strings.Repeat("x", 200))
+	}
+	stop := make(chan struct{})
+	worst := make(chan time.Duration)
+	go func() {
+		longest := time.Duration(0)
+		for {
+			select {
+			case <-stop:
+				worst <- longest
+				return
+			default:
+				at := time.Now()
+				s.Stats()
+				longest = max(longest, time.Since(at))
+			}
+		}
+	}()
+	b.ResetTimer()
+	for range b.N {
+		if found := s.current().search("nowhere"); len(found) != 0 {
+			b.Fatal(found)
+		}
+	}
+	b.StopTimer()
+	close(stop)
+	b.ReportMetric(float64(<-worst)/float64(time.Millisecond), "worst-ms")
+}
