@@ -9,7 +9,7 @@ import (
 // pictureAge is how old the picture that all who watch the page share may be.
 // Without such a bound, many watchers of a busy sandbox would keep it from its
 // work.
-const pictureAge = 100 * time.Millisecond
+const pictureAge = 200 * time.Millisecond
 
 // gallery holds the latest picture of the page.
 type gallery struct {
