@@ -9,16 +9,16 @@ import (
 )
 
 // Public clients, unmodified, do what they do with Telegram: each sends, edits,
-// answers, sends an album, deletes, meets a 429 and a block and polls; those of
-// Node get a webhook, too.
+// answers, sends an album, deletes, meets a 429 and a block, polls, gets a webhook
+// and meets a 409.
 func TestNodeClients(t *testing.T) {
 	needs(t, "node", "apt-get install nodejs, version 20 or later")
 	if _, err := os.Stat("testdata/node/node_modules/telegraf"); err != nil {
 		t.Skip("the clients are missing: npm ci in examples/sandbox/testdata/node")
 	}
-	for _, name := range []string{"telegraf", "node-telegram-bot-api", "gramio", "puregram"} {
+	for _, name := range []string{"telegraf", "node-telegram-bot-api", "gramio", "puregram", "grammy"} {
 		t.Run(name, func(t *testing.T) {
-			run(t, name+" is content", []string{"SANDBOX_URL=" + newSandbox(t)}, "node", "testdata/node/"+name+".mjs")
+			run(t, "is content", []string{"SANDBOX_URL=" + newSandbox(t)}, "node", "testdata/node/"+name+".mjs")
 		})
 	}
 }

@@ -131,10 +131,7 @@ func (b *menuButton) read(raw []byte) error {
 	return err
 }
 
-// logOut and closing, as with a server of one's own: afterwards the bot's calls
-// are refused until the sandbox starts afresh or the time has passed.
-
-// logOut logs the bot out.
+// logOut logs the bot out: its calls are refused until the sandbox starts afresh.
 func logOut(c *call) (any, *apiError) {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()

@@ -198,6 +198,24 @@ func TestGivenEntitiesAreJudged(t *testing.T) {
 	}
 }
 
+// What a text has by itself is marked on demand, a bot's own marks first.
+func TestFindEntities(t *testing.T) {
+	r := newRig(t, Options{FindEntities: true})
+	r.limit(Limits{})
+	var sent messageObject
+	r.accepted(r.call("sendMessage", fields{
+		"chat_id": 7, "text": "<b>#tea</b> at <a href='https://a.b/'>e.com</a>, e.com /help", "parse_mode": "HTML",
+	}), &sent)
+	want := []markup.Entity{
+		{Type: "hashtag", Length: 4}, {Type: "bold", Length: 4},
+		{Type: "text_link", Offset: 8, Length: 5, URL: "https://a.b/"},
+		{Type: "url", Offset: 15, Length: 5}, {Type: "bot_command", Offset: 21, Length: 5},
+	}
+	if diff := cmp.Diff(want, sent.Entities); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLinkPreviewOptions(t *testing.T) {
 	r := newRig(t, Options{})
 	r.limit(Limits{})

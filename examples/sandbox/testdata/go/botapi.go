@@ -1,6 +1,10 @@
 package main
 
-import tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+import (
+	"net/http"
+
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+)
 
 type botAPIClient struct{ bot *tgbotapi.BotAPI }
 
@@ -53,4 +57,24 @@ func (c botAPIClient) poll() (func(), error) {
 		}
 	}()
 	return c.bot.StopReceivingUpdates, nil
+}
+
+func (c botAPIClient) webhook(address string) (http.Handler, error) {
+	config, err := tgbotapi.NewWebhook(address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.bot.Request(config); err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if update, err := c.bot.HandleUpdate(r); err == nil && update.Message != nil {
+			_, _ = c.bot.Send(tgbotapi.NewMessage(update.Message.Chat.ID, "took "+update.Message.Text))
+		}
+	}), nil
+}
+
+func (c botAPIClient) getUpdates() error {
+	_, err := c.bot.GetUpdates(tgbotapi.UpdateConfig{})
+	return err
 }

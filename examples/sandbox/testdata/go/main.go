@@ -1,7 +1,7 @@
 // Command clients puts three public Go clients, unmodified, through the same
 // steps against the sandbox at SANDBOX_URL: telego, telegram-bot-api v5 and
 // telebot v4. Each sends, edits, answers, sends an album, deletes, meets a 429
-// and a block, and polls.
+// and a block, polls, and gets a webhook, with which polling is refused by 409.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 )
@@ -28,6 +29,11 @@ type client interface {
 	remove(chatID int64, messageID int) error
 	// poll answers texts with "heard …" until stop is called.
 	poll() (stop func(), err error)
+	// webhook sets a webhook at an address and gives what is to answer there;
+	// texts are answered with "took …".
+	webhook(address string) (http.Handler, error)
+	// getUpdates polls once.
+	getUpdates() error
 }
 
 func main() {
@@ -106,6 +112,33 @@ func check(c client) {
 		fail(fmt.Errorf("heard: %+v", messages))
 	}
 	stop()
+	checkWebhook(c)
+}
+
+func checkWebhook(c client) {
+	var handler http.Handler
+	ready := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		<-ready
+		handler.ServeHTTP(rw, r)
+	}))
+	defer server.Close()
+	ask("DELETE", "", "", nil)
+	var err error
+	handler, err = c.webhook(server.URL + "/hook")
+	fail(err)
+	close(ready)
+	ask("POST", "/chats/10/message", `{"text":"again"}`, nil)
+	var messages []struct {
+		VisibleText string `json:"visibleText"`
+	}
+	ask("GET", "/messages?chatId=10&wait=30s", "", &messages)
+	if len(messages) != 1 || messages[0].VisibleText != "took again" {
+		fail(fmt.Errorf("took: %+v", messages))
+	}
+	if err := c.getUpdates(); err == nil || !strings.Contains(err.Error(), "webhook is active") {
+		fail(fmt.Errorf("a 409 is %v", err))
+	}
 }
 
 // checkRetries lets telego wait out the 429s of the usual limits.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 
@@ -54,4 +55,23 @@ func (c telebotClient) poll() (func(), error) {
 	c.bot.Handle(tele.OnText, func(context tele.Context) error { return context.Send("heard " + context.Text()) })
 	go c.bot.Start()
 	return c.bot.Stop, nil
+}
+
+func (c telebotClient) webhook(address string) (http.Handler, error) {
+	hook := &tele.Webhook{Endpoint: &tele.WebhookEndpoint{PublicURL: address}, IgnoreSetWebhook: true}
+	other, err := tele.NewBot(tele.Settings{URL: url, Token: token, Poller: hook})
+	if err != nil {
+		return nil, err
+	}
+	other.Handle(tele.OnText, func(context tele.Context) error { return context.Send("took " + context.Text()) })
+	if err := other.SetWebhook(hook); err != nil {
+		return nil, err
+	}
+	go other.Start()
+	return hook, nil
+}
+
+func (c telebotClient) getUpdates() error {
+	_, err := c.bot.Raw("getUpdates", map[string]string{})
+	return err
 }

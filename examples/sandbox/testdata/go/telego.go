@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/mymmrac/telego"
@@ -64,6 +65,32 @@ func (c telegoClient) poll() (func(), error) {
 		}
 	}()
 	return stop, nil
+}
+
+func (c telegoClient) webhook(address string) (http.Handler, error) {
+	ctx, mux := context.Background(), http.NewServeMux()
+	other, err := telego.NewBot(token, telego.WithAPIServer(url), telego.WithDiscardLogger())
+	if err != nil {
+		return nil, err
+	}
+	updates, err := other.UpdatesViaWebhook(ctx, telego.WebhookHTTPServeMux(mux, "POST /hook", other.SecretToken()),
+		telego.WithWebhookSet(ctx, &telego.SetWebhookParams{URL: address, SecretToken: other.SecretToken()}))
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for update := range updates {
+			if m := update.Message; m != nil {
+				_, _ = other.SendMessage(ctx, tu.Message(tu.ID(m.Chat.ID), "took "+m.Text))
+			}
+		}
+	}()
+	return mux, nil
+}
+
+func (c telegoClient) getUpdates() error {
+	_, err := c.bot.GetUpdates(context.Background(), &telego.GetUpdatesParams{})
+	return err
 }
 
 func sendWithRetries(chatID int64, times int) error {

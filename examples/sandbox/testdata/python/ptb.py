@@ -2,10 +2,11 @@
 
 import json
 import os
+import socket
 import urllib.request
 
 from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, InputMediaPhoto
-from telegram.error import RetryAfter, Unauthorized
+from telegram.error import Conflict, RetryAfter, Unauthorized
 from telegram.ext import Filters, MessageHandler, Updater
 
 url = os.environ["SANDBOX_URL"]
@@ -53,5 +54,22 @@ updater.start_polling(timeout=1)
 sandbox("POST", "/chats/9/message", {"text": "hello"})
 heard = sandbox("GET", "/messages?chatId=9&wait=30s")
 assert [m["visibleText"] for m in heard] == ["heard hello"], heard
+updater.stop()
+
+sandbox("DELETE", "")
+with socket.socket() as probe:
+    probe.bind(("127.0.0.1", 0))
+    port = probe.getsockname()[1]
+updater = Updater(bot=bot)
+updater.dispatcher.add_handler(MessageHandler(Filters.text, lambda update, _: update.message.reply_text(f"took {update.message.text}")))
+updater.start_webhook(listen="127.0.0.1", port=port, url_path="hook", webhook_url=f"http://127.0.0.1:{port}/hook")
+sandbox("POST", "/chats/10/message", {"text": "again"})
+took = sandbox("GET", "/messages?chatId=10&wait=30s")
+assert [m["visibleText"] for m in took] == ["took again"], took
+try:
+    bot.get_updates()
+    raise AssertionError("polling beside a webhook was no error")
+except Conflict as error:
+    assert "webhook is active" in str(error)
 updater.stop()
 print("python-telegram-bot is content")
