@@ -35,12 +35,17 @@ func TestThrottlers(t *testing.T) {
 // The Go clients are a module of their own, so that this one needs none of them.
 func TestGoClients(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "clients")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", ".")
+	list.Dir = "testdata/go"
+	if output, err := list.CombinedOutput(); err != nil {
+		t.Skipf("the clients are missing: go mod download in examples/sandbox/testdata/go\n%s", output)
+	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
 	build.Dir = "testdata/go"
 	if output, err := build.CombinedOutput(); err != nil {
-		t.Skipf("the clients are missing: go mod download in examples/sandbox/testdata/go\n%s", output)
+		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, name := range []string{"telego", "telego's RetryCaller", "telegram-bot-api", "telebot"} {
+	for _, name := range []string{"telego", "telego's RetryCaller", "telegram-bot-api", "telebot", "telebot v3", "go-telegram"} {
 		t.Run(name, func(t *testing.T) {
 			run(t, name+" is content", []string{"SANDBOX_URL=" + newSandbox(t)}, program, name)
 		})

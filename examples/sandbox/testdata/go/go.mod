@@ -4,7 +4,9 @@ go 1.26
 
 require (
 	github.com/go-telegram-bot-api/telegram-bot-api/v5 v5.5.1
+	github.com/go-telegram/bot v1.27.0
 	github.com/mymmrac/telego v1.6.0
+	gopkg.in/telebot.v3 v3.3.8
 	gopkg.in/telebot.v4 v4.0.0-beta.7
 )
 

@@ -1,7 +1,8 @@
-// Command clients puts three public Go clients, unmodified, through the same
-// steps against the sandbox at SANDBOX_URL: telego, telegram-bot-api v5 and
-// telebot v4. Each sends, edits, answers, sends an album, deletes, meets a 429
-// and a block, polls, and gets a webhook, with which polling is refused by 409.
+// Command clients puts five public Go clients, unmodified, through the same
+// steps against the sandbox at SANDBOX_URL: telego, telegram-bot-api v5, telebot
+// v4 and v3, and go-telegram/bot. Each sends, edits, answers, sends an album,
+// deletes, meets a 429 and a block, polls, and gets a webhook, with which polling
+// is refused by 409.
 package main
 
 import (
@@ -43,7 +44,8 @@ func main() {
 			continue
 		}
 		make, known := map[string]func() (client, error){
-			"telego": newTelego, "telegram-bot-api": newBotAPI, "telebot": newTelebot,
+			"telego": newTelego, "telegram-bot-api": newBotAPI, "telebot": newTelebot, "telebot v3": newTelebot3,
+			"go-telegram": newGoTelegram,
 		}[name]
 		if !known {
 			fail(fmt.Errorf("there is no client %q", name))

@@ -58,17 +58,22 @@ func (c telebotClient) poll() (func(), error) {
 }
 
 func (c telebotClient) webhook(address string) (http.Handler, error) {
-	hook := &tele.Webhook{Endpoint: &tele.WebhookEndpoint{PublicURL: address}, IgnoreSetWebhook: true}
+	hook := &tele.Webhook{Endpoint: &tele.WebhookEndpoint{PublicURL: address}}
 	other, err := tele.NewBot(tele.Settings{URL: url, Token: token, Poller: hook})
 	if err != nil {
 		return nil, err
 	}
 	other.Handle(tele.OnText, func(context tele.Context) error { return context.Send("took " + context.Text()) })
-	if err := other.SetWebhook(hook); err != nil {
-		return nil, err
+	go other.Start() // it sets the webhook
+	for {
+		set, err := other.Webhook()
+		if err != nil {
+			return nil, err
+		}
+		if set.Listen == address {
+			return hook, nil
+		}
 	}
-	go other.Start()
-	return hook, nil
 }
 
 func (c telebotClient) getUpdates() error {
