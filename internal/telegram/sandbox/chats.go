@@ -95,6 +95,7 @@ func (w *world) chat(id int64) *chat {
 		c.order, old = w.chatOrder.add(c)
 		for _, o := range old {
 			w.forgotten.Chats++
+			w.topics -= len(o.topics)
 			delete(w.chats, o.id)
 		}
 	}

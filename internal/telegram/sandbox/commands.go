@@ -60,7 +60,7 @@ func setMyCommands(c *call) (any, *apiError) {
 
 // maxCommandPlaces is for how many scopes and languages a bot's commands are
 // kept; Telegram's bound is not known.
-const maxCommandPlaces = 1000
+const maxCommandPlaces = 100
 
 func getMyCommands(c *call) (any, *apiError) {
 	place, err := c.params.commandPlace()

@@ -57,7 +57,7 @@ type aside struct {
 
 // The bounds of what is counted rather than weighed.
 const (
-	maxBots      = 1000
+	maxBots      = 500
 	maxCallbacks = 10_000
 	maxUnclaimed = 10_000
 )
@@ -70,6 +70,7 @@ func (w *world) keepJournals() {
 	w.calls = &journal[*Call]{maxEntries: maxCalls, maxBytes: b.calls, forget: func(*Call) { w.forgotten.Calls++ }}
 	w.asides = &journal[aside]{maxEntries: maxCalls, maxBytes: b.asides, forget: w.forgetAside}
 	w.uploads = &journal[*sentFile]{maxEntries: maxMessages, maxBytes: b.files, forget: w.forgetFile}
+	w.steps = &journal[step]{maxEntries: maxSteps, maxBytes: b.asides / 2}
 	w.queries = &journal[string]{maxEntries: maxCallbacks, maxBytes: maxCallbacks, forget: func(id string) { delete(w.callbacks, id) }}
 }
 

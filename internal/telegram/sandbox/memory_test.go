@@ -22,6 +22,12 @@ func (s *Sandbox) post(botID, chatID int64, method, text string) int {
 	return answer.Code
 }
 
+// act7 makes the customer of chat 7 write, by a request as a person makes it.
+func (s *Sandbox) act7(text string) {
+	body := strings.NewReader(`{"text":"` + text + `"}`)
+	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/sandbox/chats/7/message", body))
+}
+
 // live is how much memory is in use.
 func live() int64 {
 	runtime.GC()
@@ -41,6 +47,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		"refused calls":          func(s *Sandbox, i int) { s.post(1, int64(i%500+1), "sendMessage", "") },
 		"updates nobody fetches": func(s *Sandbox, i int) { _ = s.Write(int64(i%100+1), long) },
 		"customers nobody asked": func(s *Sandbox, i int) { _ = s.Start(int64(i+1), "") },
+		"pictures":               func(s *Sandbox, _ int) { _ = s.SharePhoto(7, make([]byte, 50_000), "") },
+		"acts":                   func(s *Sandbox, _ int) { s.act7(long) },
 		"bots":                   func(s *Sandbox, i int) { s.post(int64(i+1), 7, "getMe", "") },
 		"presses": func(s *Sandbox, i int) {
 			if i == 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -49,13 +50,11 @@ func (s *Sandbox) recorded(next http.Handler) http.Handler {
 		}
 		done := step{At: duration(time.Since(w.began).Round(time.Millisecond)), Method: r.Method, Path: r.URL.RequestURI()}
 		if json.Valid(body.Bytes()) {
-			done.Body = body.Bytes()
+			done.Body = slices.Clip(body.Bytes())
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.steps = append(w.steps, done); len(w.steps) > maxSteps {
-			w.steps = w.steps[1:]
-		}
+		w.steps.add(done, 200+len(done.Path)+len(done.Body))
 	})
 }
 
@@ -83,7 +82,7 @@ func (s *Sandbox) showScenario(rw http.ResponseWriter, _ *http.Request) {
 	w := s.current()
 	w.mu.Lock()
 	var lines bytes.Buffer
-	for _, done := range w.steps {
+	for _, done := range w.steps.entries {
 		lines.Write(encode(done))
 		lines.WriteByte('\n')
 	}

@@ -22,7 +22,7 @@ type forumTopic struct {
 // The bounds of topics.
 const (
 	maxTopicName     = 128
-	maxTopics        = 1000 // of a chat; Telegram's bound is not known
+	maxTopics        = 10_000 // of all chats; Telegram's bound is not known
 	defaultIconColor = 7322096
 )
 
@@ -34,7 +34,7 @@ func createForumTopic(c *call) (any, *apiError) {
 			return nil, badRequest("the chat is not a forum")
 		case n == 0:
 			return nil, badRequest("title must be non-empty")
-		case n > maxTopicName, len(chat.topics) >= maxTopics:
+		case n > maxTopicName, c.world.topics >= maxTopics:
 			return nil, badRequest("TOPIC_TITLE_INVALID")
 		}
 		if chat.topics == nil {
@@ -43,6 +43,7 @@ func createForumTopic(c *call) (any, *apiError) {
 		c.world.lastMessage++ // a topic has the id of the message about it
 		id := c.world.lastMessage
 		chat.topics[id] = &topic{name: name}
+		c.world.topics++
 		c.world.notice(chat, "The bot made the topic "+name+".")
 		color := c.params.integer("icon_color", defaultIconColor)
 		return forumTopic{id, name, color}, nil
@@ -84,8 +85,9 @@ func closeTopic(closed bool) func(*call, *chat, int64, *topic) *apiError {
 	}
 }
 
-func deleteTopic(_ *call, chat *chat, id int64, _ *topic) *apiError {
+func deleteTopic(c *call, chat *chat, id int64, _ *topic) *apiError {
 	delete(chat.topics, id)
+	c.world.topics--
 	return nil
 }
 

@@ -40,7 +40,8 @@ type world struct {
 	checkouts pending[checkout]
 	inline    pending[inlineQuery]
 
-	steps []step // what was done from outside
+	steps  *journal[step] // what was done from outside
+	topics int            // of all chats
 
 	updateBytes int // of all updates that wait
 	stats       Stats
