@@ -45,7 +45,10 @@ var allowed = map[string]imports{
 		packages:  []string{"internal/orders"},
 		libraries: []string{"github.com/bojanz/currency"},
 	},
-	"internal/telegram/sandbox": {},
+	"internal/telegram/sandbox":        {packages: []string{"internal/telegram/sandbox/markup"}},
+	"internal/telegram/sandbox/markup": {},
+	// The sandbox for the tests of others.
+	"sandbox":                   {packages: []string{"internal/telegram/sandbox"}},
 	"internal/telegram/updates": {packages: []string{"internal/database", "internal/outbox", "internal/secret", "internal/telegram", "internal/telegram/syntax"}},
 	"internal/bot": {packages: []string{"internal/database", "internal/outbox", "internal/orders",
 		"internal/telegram", "internal/telegram/updates"}},

@@ -46,6 +46,12 @@ func (s *Sandbox) acts() map[string]func(chatID int64, body []byte) error {
 		"message":    s.actMessage,
 		"press":      s.actPress,
 		"migrate":    s.actMigrate,
+		"contact":    s.actContact,
+		"location":   s.actLocation,
+		"photo":      s.actPhoto,
+		"profile":    s.actProfile,
+		"pay":        s.actPay,
+		"query":      s.actQuery,
 	}
 }
 
@@ -93,6 +99,30 @@ func (s *Sandbox) actPress(chatID int64, body []byte) error {
 		return errors.New("messageId is missing")
 	}
 	return s.Press(chatID, form.MessageID, form.Data)
+}
+
+func (s *Sandbox) actPay(chatID int64, body []byte) error {
+	var form struct {
+		MessageID int64 `json:"messageId"`
+	}
+	if err := decodeAct(body, &form); err != nil {
+		return err
+	}
+	if form.MessageID == 0 {
+		return errors.New("messageId is missing")
+	}
+	return s.Pay(chatID, form.MessageID)
+}
+
+func (s *Sandbox) actQuery(chatID int64, body []byte) error {
+	var form struct {
+		BotID int64  `json:"botId"`
+		Query string `json:"query"`
+	}
+	if err := decodeAct(body, &form); err != nil {
+		return err
+	}
+	return s.Query(chatID, form.BotID, form.Query)
 }
 
 func (s *Sandbox) actMigrate(chatID int64, body []byte) error {

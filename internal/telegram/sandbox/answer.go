@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // answer is one HTTP answer, or the lack of one.
@@ -105,6 +106,17 @@ var (
 
 func badRequest(format string, args ...any) *apiError {
 	return &apiError{code: http.StatusBadRequest, description: "Bad Request: " + fmt.Sprintf(format, args...)}
+}
+
+// telegramRefusal is a refusal in tdlib's words. The server makes the first letter small,
+// unless the second one is a capital or an underscore, as in BUTTON_DATA_INVALID
+// (telegram-bot-api, fail_query_with_error).
+func telegramRefusal(err error) *apiError {
+	words := err.Error()
+	if len(words) > 1 && words[1] != '_' && (words[1] < 'A' || words[1] > 'Z') {
+		words = strings.ToLower(words[:1]) + words[1:]
+	}
+	return badRequest("%s", words)
 }
 
 func conflict(why string) *apiError {

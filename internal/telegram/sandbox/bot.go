@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"container/list"
 	"slices"
 	"strconv"
 )
@@ -8,6 +9,7 @@ import (
 // bot is one bot that has called; world.mu guards it.
 type bot struct {
 	id      int64
+	world   *world
 	limiter *limiter
 
 	updates    []update
@@ -17,6 +19,12 @@ type bot struct {
 	arrived chan struct{}  // closed and replaced when an update comes
 	poll    chan *apiError // ends the getUpdates call that waits; nil without one
 	webhook *webhook       // nil without one
+	order   *list.Element
+
+	commands  map[string][]botCommandObject // by scope and language
+	profile   map[string]string             // texts about the bot, by field and language
+	menus     map[string]menuButton         // by chat
+	loggedOut bool
 }
 
 // bot returns the bot with an id. The first one to call gets the updates that
@@ -26,16 +34,26 @@ func (w *world) bot(id int64) *bot {
 	if !known {
 		b = &bot{
 			id:         id,
+			world:      w,
 			limiter:    newLimiter(w.options.StrictPenalty),
 			nextUpdate: w.firstUpdate,
 			arrived:    make(chan struct{}),
+			commands:   map[string][]botCommandObject{},
+			profile:    map[string]string{},
+			menus:      map[string]menuButton{},
 		}
 		w.bots[id] = b
+		var old []*bot
+		b.order, old = w.botOrder.add(b)
+		for _, o := range old {
+			w.forgetBot(o)
+		}
 		for _, deliver := range w.unclaimed {
 			deliver(b)
 		}
 		w.unclaimed = nil
 	}
+	w.botOrder.use(b.order)
 	return b
 }
 
@@ -44,6 +62,7 @@ type user struct {
 	ID        int64  `json:"id"`
 	IsBot     bool   `json:"is_bot"`
 	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name,omitempty"`
 	Username  string `json:"username,omitempty"`
 	Language  string `json:"language_code,omitempty"`
 }

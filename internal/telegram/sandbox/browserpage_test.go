@@ -6,6 +6,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // A person watches a bot at work and gets in its way.
@@ -72,15 +74,15 @@ func TestTextsNeverRunAsScript(t *testing.T) {
 	r.done(r.Write(7, image))
 	r.done(r.Start(7, `"><svg onload="hacked=1">`))
 	r.call("sendMessage", fields{
-		"chat_id": 7, "text": script + image, "entities": []entity{
+		"chat_id": 7, "text": script + image, "entities": []markup.Entity{
 			{Type: "bold", Length: 12}, {Type: "pre", Offset: 12, Length: 20, Language: `"><img src=x onerror=hacked=1>`},
-			{Type: "text_link", Length: 5, URL: "javascript:hacked=1"},
+			{Type: "text_link", Length: 5, URL: "https://e.com/?\"onclick=hacked=1"},
 		},
 		"reply_markup": map[string]any{"inline_keyboard": [][]fields{{{"text": image, "callback_data": image}}}},
 	})
 	r.upload("sendDocument", "document", 3, map[string]string{"chat_id": "7", "caption": script})
 	r.done(r.Press(7, 4, image))
-	r.fault(Fault{Method: image, Respond: Respond{Status: 500, Description: script}})
+	r.fault(Fault{Method: "sendChatAction", Respond: Respond{Status: 500, Description: script}})
 	r.call("sendChatAction", fields{"chat_id": 7, "action": script})
 
 	b.open(r.url)
@@ -92,7 +94,7 @@ func TestTextsNeverRunAsScript(t *testing.T) {
 	b.press("#lines .bot .raw")
 	b.until(`text("#call").includes("onerror")`)
 	b.do("press links and buttons", chromedp.Evaluate[chromedp.Void](
-		`document.querySelectorAll("#lines a, #lines .keyboard button").forEach((e) => e.click())`))
+		`document.querySelectorAll("#lines .text a, #lines .keyboard button").forEach((e) => e.click())`))
 	b.until(`document.querySelectorAll("#lines .notice").length === 2`)
 	if value[bool](b, `typeof hacked !== "undefined"`) {
 		t.Error("a script ran")
@@ -138,5 +140,49 @@ func TestPageByKeyboardOnAPhone(t *testing.T) {
 	}
 	b.do("close the panel", chromedp.KeyEvent(kb.Escape))
 	b.until(`!document.querySelector("#panel").checkVisibility()`)
+	b.quiet()
+}
+
+// Every chat, message and call has an address, which survives a reload.
+func TestAddressesInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	r := newRig(t, Options{})
+	r.limit(Limits{})
+	r.done(r.Write(7, "a question"))
+	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": "an answer", "reply_parameters": fields{"message_id": 1, "quote": "question"},
+		"reply_markup": `{"keyboard":[["Yes"],[{"text":"My number","request_contact":true}]]}`}), nil)
+	b.open(r.url + "/#/chat/7/message/1")
+	b.until(`exists("#lines .found") && text("#lines .quote").includes("question")`)
+	b.do("reload", chromedp.Reload())
+	b.until(`text("#name") === "Customer 7" && exists("#lines .found")`)
+
+	b.press("#own-keyboard button")
+	b.until(`last("#lines .customer .text") === "Yes"`)
+	b.do("press the second button", chromedp.Click(chromedp.CSS("#own-keyboard div:nth-child(2) button")))
+	b.until(`text("#lines").includes("👤 Customer 7")`)
+
+	b.press("#more")
+	b.until(`document.querySelector("#customer").open`)
+	b.do("name the customer", chromedp.SendKeys(chromedp.CSS("#customer-firstName"), "Anna"))
+	b.do("save", chromedp.Click(chromedp.CSS("#customer form button")))
+	b.until(`text("#name") === "Anna"`)
+
+	r.refused(r.call("sendMessage", fields{"chat_id": 7}), 400, "Bad Request: message text is empty")
+	b.press("#calls-link")
+	b.until(`document.querySelectorAll("#calls tbody tr").length === 2`)
+	b.do("filter", chromedp.SendKeys(chromedp.CSS(`#calls input[aria-label="status"]`), "400\r"))
+	b.until(`document.querySelectorAll("#calls tbody tr").length === 1 && location.hash === "#/calls?status=400"`)
+	r.call("sendMessage", fields{"chat_id": 8}) // one more appears by itself
+	b.until(`document.querySelectorAll("#calls tbody tr").length === 2`)
+	b.press("#calls tbody tr:last-child button")
+	b.until(`text("#call").includes("message text is empty")`)
+	b.do("make it again", chromedp.Click(chromedp.CSS("#call h3 button:nth-of-type(2)")))
+	b.until(`text("#call h2").includes("#4")`)
+	b.press("#call .close")
+	if n := r.Stats().Calls; n != 4 {
+		t.Errorf("%d calls", n)
+	}
+	b.do("put the clock forward", chromedp.Click(chromedp.CSS("#panel .steps button:nth-child(2)")))
+	b.until(`text("#panel").includes("60 minutes ahead")`)
 	b.quiet()
 }

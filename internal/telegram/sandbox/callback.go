@@ -16,10 +16,11 @@ type callback struct {
 // that sent it; w.mu is held.
 func (w *world) pressed(c *chat, m *Message, data string) {
 	id := fmt.Sprint(w.dice.Int64())
-	now := time.Now()
+	now := w.clock.now()
 	w.callbacks[id] = callback{chatID: c.id, at: now}
+	w.queries.add(id, 1)
 	w.notice(c, fmt.Sprintf("The customer pressed %q.", data))
-	w.bot(m.BotID).enqueue(updateCallback, map[string]any{
+	w.enqueue(w.bot(m.BotID), updateCallback, map[string]any{
 		"id":            id,
 		"from":          c.customer(),
 		"message":       w.object(m),
@@ -39,7 +40,7 @@ func answerCallbackQuery(c *call) (any, *apiError) {
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := time.Now()
+	now := w.clock.now()
 	for id, query := range w.callbacks {
 		if now.Sub(query.at) >= callbackLifetime {
 			delete(w.callbacks, id)

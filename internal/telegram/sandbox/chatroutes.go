@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -8,20 +9,22 @@ import (
 
 // chatView is a chat on the wire.
 type chatView struct {
-	ChatID     int64     `json:"chatId"`
-	Type       string    `json:"type"`
-	Name       string    `json:"name"`
-	State      ChatState `json:"state"`
-	MigratedTo int64     `json:"migratedTo,omitempty"`
-	Delivered  int       `json:"delivered"` // messages of bots so far
-	Changed    uint64    `json:"changed"`   // grows with each line and edit
-	Last       *lineView `json:"last,omitempty"`
+	ChatID     int64           `json:"chatId"`
+	Type       string          `json:"type"`
+	Name       string          `json:"name"`
+	State      ChatState       `json:"state"`
+	MigratedTo int64           `json:"migratedTo,omitempty"`
+	Delivered  int             `json:"delivered"`          // messages of bots so far
+	Keyboard   json.RawMessage `json:"keyboard,omitempty"` // in place of the customer's own
+	Profile    Profile         `json:"profile"`
+	Changed    uint64          `json:"changed"` // grows with each line and edit
+	Last       *lineView       `json:"last,omitempty"`
 }
 
 func (c *chat) view() chatView {
 	view := chatView{
 		ChatID: c.id, Type: c.kind(), Name: c.object().name(), State: c.state, MigratedTo: c.migratedTo,
-		Delivered: c.delivered, Changed: c.changed,
+		Delivered: c.delivered, Changed: c.changed, Keyboard: c.keyboard, Profile: c.profile,
 	}
 	if n := len(c.lines); n > 0 {
 		last := c.lines[n-1].view()

@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
+	"container/list"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,8 +29,13 @@ type chat struct {
 	state      ChatState
 	migratedTo int64
 	lines      []line
-	delivered  int    // messages of bots so far
-	changed    uint64 // world.changes when the latest line was added
+	profile    Profile
+	keyboard   json.RawMessage // in place of the customer's own; nil without one
+	delivered  int             // messages of bots so far
+	changed    uint64          // world.changes when the latest line was added
+	order      *list.Element
+	topics     map[int64]*topic // nil if it is no forum
+	pinned     int64            // the message that is pinned; zero without one
 }
 
 func (c *chat) isGroup() bool { return c.id < 0 }
@@ -51,6 +59,8 @@ func (c *chat) kind() string {
 type chatObject struct {
 	ID        int64  `json:"id"`
 	FirstName string `json:"first_name,omitempty"`
+	LastName  string `json:"last_name,omitempty"`
+	Username  string `json:"username,omitempty"`
 	Title     string `json:"title,omitempty"`
 	Type      string `json:"type"`
 }
@@ -58,14 +68,18 @@ type chatObject struct {
 func (c *chat) object() chatObject {
 	object := chatObject{ID: c.id, Type: c.kind()}
 	if c.isGroup() {
-		object.Title = fmt.Sprintf("Group %d", -c.id)
+		object.Title = cmp.Or(c.profile.FirstName, fmt.Sprintf("Group %d", -c.id))
 	} else {
-		object.FirstName = fmt.Sprintf("Customer %d", c.id)
+		object.FirstName = cmp.Or(c.profile.FirstName, customerName(c.id))
+		object.LastName, object.Username = c.profile.LastName, c.profile.Username
 	}
 	return object
 }
 
-func (o chatObject) name() string { return o.FirstName + o.Title } // it has one of them
+// name is how the page calls the chat.
+func (o chatObject) name() string {
+	return strings.TrimSpace(o.FirstName + o.Title + " " + o.LastName) // it has a first name or a title
+}
 
 // chat returns the chat with an id, making it in the state of a chat that
 // nobody has touched.
@@ -77,6 +91,13 @@ func (w *world) chat(id int64) *chat {
 			c.state = ChatUnknown
 		}
 		w.chats[id] = c
+		var old []*chat
+		c.order, old = w.chatOrder.add(c)
+		for _, o := range old {
+			w.forgotten.Chats++
+			w.topics -= len(o.topics)
+			delete(w.chats, o.id)
+		}
 	}
 	return c
 }
@@ -114,16 +135,20 @@ func (c *chat) groupWord() string {
 	return "group"
 }
 
-// chatParameter reads chat_id, a number or its decimal string. Usernames are
-// those of chats the sandbox does not have.
-func (p params) chatParameter() (int64, *apiError) {
-	text := strings.TrimSpace(p.values["chat_id"])
+// customerName is the name of every customer without one of their own.
+func customerName(id int64) string { return fmt.Sprintf("Customer %d", id) }
+
+// chatParameter reads chat_id.
+func (p params) chatParameter() (int64, *apiError) { return parseChatID(p.values["chat_id"]) }
+
+// parseChatID reads a chat id, a number with or without anything after it, as
+// the real server does. Usernames are those of chats the sandbox does not have.
+func parseChatID(text string) (int64, *apiError) {
 	if text == "" {
 		return 0, badRequest("chat_id is empty")
 	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id == 0 {
-		return 0, badRequest("chat not found")
+	if id := looseInteger(text); id != 0 {
+		return id, nil
 	}
-	return id, nil
+	return 0, badRequest("chat not found")
 }

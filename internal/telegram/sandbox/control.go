@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -22,7 +21,13 @@ func (s *Sandbox) controlRoutes() http.Handler {
 	mux.HandleFunc("DELETE /sandbox", s.reset)
 	mux.HandleFunc("GET /sandbox/messages", s.showMessages)
 	mux.HandleFunc("GET /sandbox/calls", s.showCalls)
+	mux.HandleFunc("GET /sandbox/calls.har", s.exportCalls)
 	mux.HandleFunc("GET /sandbox/calls/{id}", s.showCall)
+	mux.HandleFunc("POST /sandbox/calls/{id}/replay", s.replayCall)
+	mux.HandleFunc("GET /sandbox/scenario", s.showScenario)
+	mux.HandleFunc("GET /sandbox/clock", s.showClock)
+	mux.HandleFunc("POST /sandbox/clock", s.postClock)
+	mux.HandleFunc("GET /sandbox/files/{id}", s.showFile)
 	mux.HandleFunc("GET /sandbox/stats", s.showStats)
 	mux.HandleFunc("GET /sandbox/limits", s.showLimits)
 	mux.HandleFunc("PUT /sandbox/limits", s.putLimits)
@@ -35,7 +40,7 @@ func (s *Sandbox) controlRoutes() http.Handler {
 	mux.HandleFunc("POST /sandbox/chats/{id}/{act}", s.postAct)
 	// Pages of other origins that a browser has open must not act here. Programs
 	// are not browsers and pass.
-	return http.NewCrossOriginProtection().Handler(mux)
+	return http.NewCrossOriginProtection().Handler(s.recorded(mux))
 }
 
 func (s *Sandbox) reset(rw http.ResponseWriter, _ *http.Request) {
@@ -65,38 +70,6 @@ func (s *Sandbox) showMessages(rw http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
 	show(rw, http.StatusOK, s.waitMessages(ctx, chatID, after))
-}
-
-// showCalls lists the calls, of one chat with chatId and of one method with
-// method.
-func (s *Sandbox) showCalls(rw http.ResponseWriter, r *http.Request) {
-	chatID, err := queryChat(r)
-	if err != nil {
-		refuse(rw, http.StatusUnprocessableEntity, err)
-		return
-	}
-	method := r.FormValue("method")
-	calls := []Call{}
-	for _, c := range s.Calls() {
-		if (chatID == 0 || c.ChatID == chatID) && (method == "" || strings.EqualFold(method, c.Method)) {
-			calls = append(calls, c)
-		}
-	}
-	show(rw, http.StatusOK, calls)
-}
-
-// showCall gives one call.
-func (s *Sandbox) showCall(rw http.ResponseWriter, r *http.Request) {
-	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
-	if err != nil {
-		refuse(rw, http.StatusUnprocessableEntity, fmt.Errorf("%q is no call id", r.PathValue("id")))
-		return
-	}
-	if c, known := s.call(id); known {
-		show(rw, http.StatusOK, c)
-		return
-	}
-	refuse(rw, http.StatusNotFound, fmt.Errorf("call %d is not known, or forgotten", id))
 }
 
 func (s *Sandbox) showStats(rw http.ResponseWriter, _ *http.Request) {
@@ -203,10 +176,10 @@ func queryWait(r *http.Request) (time.Duration, error) {
 
 // readControl reads a JSON body; an error has been answered when it is false.
 func readControl(rw http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	const limit = 1 << 20
+	const limit = 15 << 20 // a picture in base64 fits
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, limit))
 	if err != nil {
-		refuse(rw, http.StatusRequestEntityTooLarge, errors.New("the body is longer than 1 MiB or was cut"))
+		refuse(rw, http.StatusRequestEntityTooLarge, errors.New("the body is longer than 15 MiB or was cut"))
 		return nil, false
 	}
 	return body, true

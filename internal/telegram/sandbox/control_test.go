@@ -12,12 +12,12 @@ import (
 func TestLimitsOverHTTP(t *testing.T) {
 	r := newRig(t, Options{})
 	body := r.control(http.MethodGet, "/sandbox/limits", "", 200, nil)
-	want := `{"botPerSecond":30,"chatPerSecond":1,"chatBurst":1,"groupPerMinute":20,"hold":"0s","latency":"0s"}`
+	want := `{"botPerSecond":30,"chatPerSecond":1,"chatBurst":1,"groupPerMinute":20,"hold":"0s","latency":"0s","tolerance":"50ms"}`
 	if body != want {
 		t.Errorf("at start %s", body)
 	}
 	body = r.control(http.MethodPut, "/sandbox/limits", `{"chatPerSecond":0.5,"hold":"1m30s"}`, 200, nil)
-	want = `{"botPerSecond":30,"chatPerSecond":0.5,"chatBurst":1,"groupPerMinute":20,"hold":"1m30s","latency":"0s"}`
+	want = `{"botPerSecond":30,"chatPerSecond":0.5,"chatBurst":1,"groupPerMinute":20,"hold":"1m30s","latency":"0s","tolerance":"50ms"}`
 	if body != want {
 		t.Errorf("changed %s", body)
 	}

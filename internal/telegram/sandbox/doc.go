@@ -8,8 +8,8 @@
 // cause (a reset, a proxy's page, a hanging call) are put in as faults.
 //
 // It does not own anything of the program it is used to test, and imports no
-// other package of this repository: a mistake shared by both sides would stay
-// invisible. Its state lives in memory only. Where Telegram publishes no
+// other package of this repository but markup, which is its own: a mistake
+// shared by both sides would stay invisible. Its state lives in memory only. Where Telegram publishes no
 // number, the sandbox keeps the published ones exactly and says so in Limits.
 //
 // Callers are the sandbox verb, which serves it on a TCP address, and Go tests,

@@ -24,13 +24,16 @@ func TestEditMessageText(t *testing.T) {
 	edit["reply_markup"] = `{"inline_keyboard":[[{"text":"OK","callback_data":"1"}]]}`
 	r.accepted(r.call("editMessageText", edit), nil)
 	for want, parameters := range map[string]fields{
-		"message to edit not found":           {"chat_id": 7, "message_id": 99, "text": "x"},
-		"message identifier is not specified": {"chat_id": 7, "text": "x"},
-		"message text is empty":               {"chat_id": 7, "message_id": sent.MessageID},
-		"text must be non-empty":              {"chat_id": 7, "message_id": sent.MessageID, "text": " "},
-		"chat_id is empty":                    {"message_id": sent.MessageID, "text": "x"},
+		"message to edit not found": {"chat_id": 7, "message_id": 99, "text": "x"},
+		"message text is empty":     {"chat_id": 7, "message_id": sent.MessageID},
+		"text must be non-empty":    {"chat_id": 7, "message_id": sent.MessageID, "text": " "},
+		"chat_id is empty":          {"message_id": sent.MessageID, "text": "x"},
 	} {
 		r.refused(r.call("editMessageText", parameters), 400, "Bad Request: "+want)
+	}
+	for _, id := range []any{nil, "abc", -1} {
+		r.refused(r.call("editMessageText", fields{"chat_id": 7, "message_id": id, "text": "x"}),
+			400, "Bad Request: message to edit not found")
 	}
 	r.refused(r.call("editMessageText", fields{"chat_id": 8, "message_id": sent.MessageID, "text": "x"}),
 		400, "Bad Request: message to edit not found")
@@ -66,16 +69,4 @@ func TestGetChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.accepted(r.call("getChat", fields{"chat_id": 7}), nil)
-}
-
-func TestSetMyCommands(t *testing.T) {
-	r := newRig(t, Options{})
-	r.accepted(r.call("setMyCommands", fields{"commands": []fields{{"command": "start", "description": "Link this chat"}}}), nil)
-	for commands, want := range map[string]string{
-		`{`: "can't parse commands: expected an Array of BotCommand",
-		`[{"command":"Start","description":"x"}]`: "BOT_COMMAND_INVALID",
-		`[{"command":"start"}]`:                   "BOT_COMMAND_DESCRIPTION_INVALID",
-	} {
-		r.refused(r.call("setMyCommands", fields{"commands": commands}), 400, "Bad Request: "+want)
-	}
 }

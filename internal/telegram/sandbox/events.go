@@ -1,46 +1,28 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
-	"regexp"
-	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
-
-// customer is the person who writes in a chat: its owner, or a member that
-// every group has.
-func (c *chat) customer() user {
-	id := max(c.id, -c.id)
-	return user{ID: id, FirstName: fmt.Sprintf("Customer %d", id), Language: "en"}
-}
-
-// botCommand finds commands in a text; the command itself is the first group.
-var botCommand = regexp.MustCompile(`(?:^|\s)(/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?)(?:$|[^A-Za-z0-9_@/])`)
-
-// commandEntities marks the commands in a text.
-func commandEntities(text string) []entity {
-	var list []entity
-	for _, place := range botCommand.FindAllStringSubmatchIndex(text, -1) {
-		command := text[place[2]:place[3]]
-		list = append(list, entity{
-			Type: "bot_command", Offset: utf16Length(text[:place[2]]), Length: utf16Length(command),
-		})
-	}
-	return list
-}
 
 // say publishes a message of the customer; w.mu is held.
 func (w *world) say(c *chat, text string) {
 	m := w.incoming(c)
-	m.Text, m.Entities = text, commandEntities(text)
-	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities})
+	m.Text, m.Entities = text, markup.Find(text)
+	w.show(c, line{author: authorCustomer, id: m.MessageID, text: text, entities: m.Entities, incoming: &m})
 	w.publish(updateMessage, func(*bot) any { return m })
+	if bytes.Contains(c.keyboard, []byte(`"one_time_keyboard":true`)) {
+		c.keyboard = nil
+	}
 }
 
 // incoming is a message of the customer without content yet.
 func (w *world) incoming(c *chat) messageObject {
 	w.lastMessage++
 	from := c.customer()
-	return messageObject{MessageID: w.lastMessage, From: &from, Chat: c.object(), Date: time.Now().Unix()}
+	return messageObject{MessageID: w.lastMessage, From: &from, Chat: c.object(), Date: w.clock.now().Unix()}
 }
 
 // tellMigration publishes the service messages in both chats; w.mu is held.
@@ -84,7 +66,7 @@ func (w *world) tellMembership(c *chat, before ChatState) {
 	if !c.isGroup() && blocked(before) == blocked(c.state) {
 		return
 	}
-	from, chat, now := c.customer(), c.object(), time.Now().Unix()
+	from, chat, now := c.customer(), c.object(), w.clock.now().Unix()
 	state := c.state
 	w.publish(updateMyChatMember, func(b *bot) any {
 		return map[string]any{

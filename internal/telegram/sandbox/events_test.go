@@ -6,41 +6,46 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
+
+// take does something and gives the updates that came of it.
+func (r *rig) take(act error) []updateObject {
+	r.t.Helper()
+	r.done(act)
+	list := r.updates(nil)
+	if len(list) > 0 {
+		r.updates(fields{"offset": list[len(list)-1].UpdateID + 1})
+	}
+	return list
+}
+
+// membership checks that the first update tells of the bot's place in a chat.
+func (r *rig) membership(list []updateObject, old, now string) {
+	r.t.Helper()
+	me := user{ID: 123456, IsBot: true, FirstName: "Sandbox 123456", Username: "sandbox_123456_bot"}
+	if len(list) == 0 || list[0].MyChatMember == nil {
+		r.t.Fatalf("%+v", list)
+	}
+	m := list[0].MyChatMember
+	if m.Old.Status != old || m.New.Status != now || m.New.User != me || m.From.IsBot || m.Date == 0 {
+		r.t.Errorf("%+v", m)
+	}
+}
 
 func TestActsBecomeUpdates(t *testing.T) {
 	r := newRig(t, Options{StrictChats: true})
 	r.limit(Limits{})
-	me := user{ID: 123456, IsBot: true, FirstName: "Sandbox 123456", Username: "sandbox_123456_bot"}
 	r.call("getMe", nil)
-
-	take := func(act error) []updateObject {
-		t.Helper()
-		r.done(act)
-		list := r.updates(nil)
-		if len(list) > 0 {
-			r.updates(fields{"offset": list[len(list)-1].UpdateID + 1})
-		}
-		return list
-	}
-	membership := func(list []updateObject, old, now string) {
-		t.Helper()
-		if len(list) == 0 || list[0].MyChatMember == nil {
-			t.Fatalf("%+v", list)
-		}
-		m := list[0].MyChatMember
-		if m.Old.Status != old || m.New.Status != now || m.New.User != me || m.From.IsBot || m.Date == 0 {
-			t.Errorf("%+v", m)
-		}
-	}
-
+	take, membership := r.take, r.membership
 	list := take(r.Start(7, "tok-en_1"))
 	want := &messageObject{
 		MessageID: 1,
 		From:      &user{ID: 7, FirstName: "Customer 7", Language: "en"},
 		Chat:      chatObject{ID: 7, FirstName: "Customer 7", Type: "private"},
 		Text:      "/start tok-en_1",
-		Entities:  []entity{{Type: "bot_command", Length: 6}},
+		Entities:  []markup.Entity{{Type: "bot_command", Length: 6}},
 	}
 	list[0].Message.Date = 0
 	if diff := cmp.Diff(want, list[0].Message, cmp.Comparer(sameJSON)); diff != "" {
@@ -63,7 +68,13 @@ func TestActsBecomeUpdates(t *testing.T) {
 	if list := take(r.Deactivate(7)); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
+}
 
+func TestActsInAGroupBecomeUpdates(t *testing.T) {
+	r := newRig(t, Options{StrictChats: true})
+	r.limit(Limits{})
+	r.call("getMe", nil)
+	take, membership := r.take, r.membership
 	membership(take(r.Write(-5, "hi")), "left", "member")
 	membership(take(r.Restrict(-5)), "member", "restricted")
 	if list := take(r.Write(-5, "hi")); len(list) != 1 || list[0].Message == nil {
@@ -72,7 +83,7 @@ func TestActsBecomeUpdates(t *testing.T) {
 	r.refused(r.send(-5), 400, "Bad Request: not enough rights to send text messages to the chat")
 	membership(take(r.Kick(-5)), "restricted", "kicked")
 	membership(take(r.Unblock(-5)), "kicked", "member")
-	list = take(r.Migrate(-5, -1005))
+	list := take(r.Migrate(-5, -1005))
 	if len(list) != 2 || list[0].Message.MigrateTo != -1005 || list[0].Message.Chat.ID != -5 ||
 		list[1].Message.MigrateFrom != -5 || list[1].Message.Chat.ID != -1005 {
 		t.Errorf("%+v", list)
@@ -80,22 +91,6 @@ func TestActsBecomeUpdates(t *testing.T) {
 }
 
 func sameJSON(a, b json.RawMessage) bool { return string(a) == string(b) }
-
-func TestCommandEntities(t *testing.T) {
-	for text, want := range map[string][]entity{
-		"/start":              {{Type: "bot_command", Length: 6}},
-		"/start@shop_bot abc": {{Type: "bot_command", Length: 15}},
-		"\U0001F600 /stop":    {{Type: "bot_command", Offset: 3, Length: 5}},
-		"/start\nabc":         {{Type: "bot_command", Length: 6}},
-		"a/b":                 nil,
-		"/ start":             nil,
-		"/etc/passwd":         nil,
-	} {
-		if diff := cmp.Diff(want, commandEntities(text)); diff != "" {
-			t.Errorf("%s: %s", text, diff)
-		}
-	}
-}
 
 func TestPressedButton(t *testing.T) {
 	inBubble(t, Options{}, func(r *rig) {

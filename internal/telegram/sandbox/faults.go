@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,10 @@ type Fault struct {
 	// Probability is the chance to strike a call that matches, from above 0 to
 	// 1; zero counts as 1. A call it spares is left to the next fault.
 	Probability float64
+
+	// Seed makes the dice of Probability repeatable: with the same seed the same
+	// calls of those that match are struck. Zero means the dice of the sandbox.
+	Seed uint64
 
 	// Duration is how long it lasts from now on; zero means no end.
 	Duration time.Duration
@@ -81,6 +86,8 @@ type ActiveFault struct {
 	Fault
 	Struck  int       // calls it has struck
 	AddedAt time.Time // Duration counts from here
+
+	dice *rand.Rand // nil without a seed
 }
 
 // AddFault puts a fault in force and returns its id. The oldest fault that
@@ -98,7 +105,10 @@ func (s *Sandbox) addFault(f Fault) (ActiveFault, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.faultIDs++
-	added := &ActiveFault{FaultID: w.faultIDs, Fault: f, AddedAt: time.Now()}
+	added := &ActiveFault{FaultID: w.faultIDs, Fault: f, AddedAt: w.clock.now(), dice: w.dice}
+	if f.Seed != 0 {
+		added.dice = rand.New(rand.NewPCG(f.Seed, 0))
+	}
 	w.faults = append(w.faults, added)
 	w.note()
 	return *added, nil
@@ -115,7 +125,7 @@ func (s *Sandbox) Faults() []ActiveFault {
 
 // activeFaults copies the faults in force; w.mu is held.
 func (w *world) activeFaults() []ActiveFault {
-	w.dropSpentFaults(time.Now())
+	w.dropSpentFaults(w.clock.now())
 	list := make([]ActiveFault, 0, len(w.faults))
 	for _, f := range w.faults {
 		list = append(list, *f)
@@ -128,7 +138,7 @@ func (s *Sandbox) RemoveFault(faultID int) bool {
 	w := s.current()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.dropSpentFaults(time.Now())
+	w.dropSpentFaults(w.clock.now())
 	i := slices.IndexFunc(w.faults, func(f *ActiveFault) bool { return f.FaultID == faultID })
 	if i < 0 {
 		return false
@@ -155,6 +165,8 @@ func (w *world) dropSpentFaults(now time.Time) {
 
 func (f Fault) validate() error {
 	switch {
+	case f.Method != "" && !knownMethod(f.Method):
+		return unknownMethodError(f.Method)
 	case f.Times < 0:
 		return errors.New("times must be at least 1")
 	case !(f.Probability >= 0 && f.Probability <= 1):
@@ -163,6 +175,43 @@ func (f Fault) validate() error {
 		return errors.New("duration must be positive")
 	}
 	return f.Respond.validate()
+}
+
+// unknownMethodError refuses a fault that would never strike, and guesses what
+// was meant.
+func unknownMethodError(name string) error {
+	best, distance := "", len(name)/2
+	for lower, p := range publishedIndex() {
+		if d := editDistance(strings.ToLower(name), lower); d < distance || d == distance && p.name < best {
+			best, distance = p.name, d
+		}
+	}
+	if best == "" {
+		return fmt.Errorf("the Bot API has no method %q", name)
+	}
+	return fmt.Errorf("the Bot API has no method %q; %s is one", name, best)
+}
+
+// editDistance is how many letters have to be changed, added or left out to make
+// one word the other.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 func (r Respond) validate() error {
@@ -198,9 +247,9 @@ func (c *call) strike() *Fault {
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.dropSpentFaults(time.Now())
+	w.dropSpentFaults(w.clock.now())
 	for _, f := range w.faults {
-		if f.matches(c) && w.throws(f.Probability) {
+		if f.matches(c) && f.throws() {
 			f.Struck++
 			c.record.FaultID = f.FaultID
 			struck := f.Fault
@@ -215,7 +264,7 @@ func (f *ActiveFault) matches(c *call) bool {
 		(f.ChatID == 0 || f.ChatID == c.record.ChatID)
 }
 
-// throws lets the dice decide; w.mu is held.
-func (w *world) throws(probability float64) bool {
-	return probability == 0 || probability == 1 || w.dice.Float64() < probability
+// throws lets the dice decide; world.mu is held.
+func (f *ActiveFault) throws() bool {
+	return f.Probability == 0 || f.Probability == 1 || f.dice.Float64() < f.Probability
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 )
@@ -212,5 +213,37 @@ func TestSenselessFaults(t *testing.T) {
 		if _, err := s.AddFault(f); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+// A fault for a method that does not exist would never strike.
+func TestMisspeltMethodIsRefused(t *testing.T) {
+	r := newRig(t, Options{})
+	for method, want := range map[string]string{
+		"sendMesage": `{"error":"the Bot API has no method \"sendMesage\"; sendMessage is one"}`,
+		"x":          `{"error":"the Bot API has no method \"x\""}`,
+	} {
+		if got := r.control("POST", "/sandbox/faults", `{"method":"`+method+`","respond":{"status":500}}`, 422, nil); got != want {
+			t.Errorf("%s", got)
+		}
+	}
+	r.control("POST", "/sandbox/faults", `{"method":"banchatmember","respond":{"status":500}}`, 201, nil)
+}
+
+// With a seed the same calls are struck each time.
+func TestSeededFault(t *testing.T) {
+	struck := func() string {
+		r := newRig(t, Options{})
+		r.limit(Limits{})
+		r.fault(Fault{Method: "sendMessage", Probability: 0.5, Seed: 42, Respond: Respond{Status: 500}})
+		pattern := ""
+		for range 30 {
+			pattern += map[bool]string{true: ".", false: "x"}[r.send(7).OK]
+		}
+		return pattern
+	}
+	first := struck()
+	if again := struck(); again != first || !strings.Contains(first, "x") || !strings.Contains(first, ".") {
+		t.Errorf("%s, then %s", first, again)
 	}
 }

@@ -13,6 +13,7 @@ type faultJSON struct {
 	ChatID      int64       `json:"chatId,omitempty"`
 	Times       *int        `json:"times,omitempty"`
 	Probability *float64    `json:"probability,omitempty"`
+	Seed        uint64      `json:"seed,omitempty"`
 	Duration    *duration   `json:"duration,omitempty"`
 	Respond     respondJSON `json:"respond"`
 }
@@ -39,6 +40,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	*f = Fault{
 		Method: wire.Method,
 		ChatID: wire.ChatID,
+		Seed:   wire.Seed,
 		Respond: Respond{
 			Status:          wire.Respond.Status,
 			Description:     wire.Respond.Description,
@@ -73,6 +75,7 @@ func (f Fault) wire() faultJSON {
 	wire := faultJSON{
 		Method: f.Method,
 		ChatID: f.ChatID,
+		Seed:   f.Seed,
 		Respond: respondJSON{
 			Status:          f.Respond.Status,
 			Description:     f.Respond.Description,

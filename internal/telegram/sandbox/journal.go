@@ -5,6 +5,7 @@ package sandbox
 type journal[T any] struct {
 	maxEntries int
 	maxBytes   int
+	forget     func(T) // is told what was forgotten
 	entries    []T
 	sizes      []int
 	bytes      int
@@ -18,6 +19,9 @@ func (j *journal[T]) add(entry T, size int) {
 	excess := 0
 	for len(j.entries)-excess > 1 && (len(j.entries)-excess > j.maxEntries || j.bytes > j.maxBytes) {
 		j.bytes -= j.sizes[excess]
+		if j.forget != nil {
+			j.forget(j.entries[excess])
+		}
 		excess++
 	}
 	if excess > 0 {

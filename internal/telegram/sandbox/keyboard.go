@@ -2,152 +2,157 @@ package sandbox
 
 import (
 	"encoding/json"
-	"net/url"
+	"fmt"
 	"strings"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
-// The bounds of keyboards.
+// The bounds of keyboards. Of rows with more buttons, and of keyboards with more
+// in all, the rest is ignored (tdlib, ReplyMarkup.cpp).
 const (
-	maxButtons      = 100
+	maxButtons      = 100 // of an inline keyboard; Telegram's servers refuse more
+	maxButtonsOfRow = 12
+	maxButtonsInAll = 300
 	maxCallbackData = 64 // bytes
+	maxCopiedText   = 256
 )
 
-// markup reads and checks reply_markup. What it returns is what the chat shows
-// below a message: only inline keyboards are; other keyboards are checked and
-// forgotten.
-func (p params) markup() (json.RawMessage, *apiError) {
+// replyMarkup is reply_markup as it was written: at most one of its parts counts.
+type replyMarkup struct {
+	keyboard [][]replyButton  // in place of the customer's own keyboard
+	inline   [][]inlineButton // below the message
+	remove   bool             // takes such a keyboard away
+	force    bool             // makes the customer answer
+	options  keyboardOptions
+}
+
+// keyboardOptions are how a keyboard in place of the customer's own looks.
+type keyboardOptions struct {
+	Resize      bool   `json:"resize_keyboard,omitempty"`
+	OneTime     bool   `json:"one_time_keyboard,omitempty"`
+	Persistent  bool   `json:"is_persistent,omitempty"`
+	Selective   bool   `json:"selective,omitempty"`
+	Placeholder string `json:"input_field_placeholder,omitempty"`
+}
+
+// markup reads reply_markup. What it says is judged when the chat is known.
+func (p params) markup() (*replyMarkup, *apiError) {
 	text := strings.TrimSpace(p.values["reply_markup"])
 	if text == "" {
 		return nil, nil
 	}
-	var form struct {
-		InlineKeyboard *[]json.RawMessage `json:"inline_keyboard"`
-		Keyboard       *[]json.RawMessage `json:"keyboard"`
-	}
 	if !json.Valid([]byte(text)) {
 		return nil, badRequest("can't parse reply keyboard markup JSON object")
 	}
-	if text[0] != '{' {
+	object, err := parseObject([]byte(text))
+	if err != nil {
 		return nil, badRequest("object expected as reply markup")
 	}
-	if err := json.Unmarshal([]byte(text), &form); err != nil {
-		return nil, badRequest("can't parse reply markup: a keyboard must be an Array of Arrays")
+	read, err := readMarkup(object)
+	if err != nil {
+		return nil, telegramRefusal(err)
 	}
-	switch {
-	case form.InlineKeyboard != nil:
-		rows, err := inlineRows(*form.InlineKeyboard)
-		if err != nil || len(rows) == 0 {
-			return nil, err
-		}
-		return encode(map[string]any{"inline_keyboard": rows}), nil
-	case form.Keyboard != nil:
-		return nil, checkReplyKeyboard(*form.Keyboard)
-	default:
-		return nil, nil // remove_keyboard, force_reply and {} show nothing
-	}
+	return read, nil
 }
 
-// inlineRows checks an inline keyboard and leaves out empty rows.
-func inlineRows(list []json.RawMessage) ([][]json.RawMessage, *apiError) {
-	var rows [][]json.RawMessage
-	total := 0
-	for _, raw := range list {
-		var row []json.RawMessage
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return nil, badRequest("can't parse inline keyboard: a row must be an Array")
+func readMarkup(object jsonObject) (*replyMarkup, error) {
+	var m replyMarkup
+	var err error
+	if m.keyboard, err = buttonRows(object, "keyboard", "keyboard button", "", readReplyButton); err != nil {
+		return nil, err
+	}
+	if m.inline, err = buttonRows(object, "inline_keyboard", "inline keyboard button", " of the InlineKeyboardMarkup",
+		readInlineButton); err != nil {
+		return nil, err
+	}
+	var flags [9]bool
+	for i, name := range []string{"hide_keyboard", "remove_keyboard", "personal_keyboard", "selective",
+		"force_reply_keyboard", "force_reply", "resize_keyboard", "one_time_keyboard", "is_persistent"} {
+		if i >= 6 && len(m.keyboard) == 0 {
+			break // these are looked at only with a keyboard
 		}
-		for _, button := range row {
-			if err := checkInlineButton(button); err != nil {
-				return nil, err
-			}
-		}
-		if total += len(row); len(row) > 0 {
-			rows = append(rows, row)
+		if flags[i], err = object.flag(name); err != nil {
+			return nil, err
 		}
 	}
-	if total > maxButtons {
-		return nil, badRequest("reply markup is too long")
+	m.remove, m.force = flags[0] || flags[1], flags[4] || flags[5]
+	m.options = keyboardOptions{Resize: flags[6], OneTime: flags[7], Persistent: flags[8], Selective: flags[2] || flags[3]}
+	m.options.Placeholder, err = object.text("input_field_placeholder")
+	return &m, err
+}
+
+// buttonRows reads an array of arrays of buttons.
+func buttonRows[B any](object jsonObject, name, what, whose string, read func(json.RawMessage) (B, error)) ([][]B, error) {
+	list, err := object.list(name)
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]B
+	for _, raw := range list {
+		var buttons []json.RawMessage
+		if kindOfJSON(raw) != "Array" || json.Unmarshal(raw, &buttons) != nil {
+			return nil, telegramErrorf("Field \"%s\"%s must be an Array of Arrays", name, whose)
+		}
+		var row []B
+		for _, button := range buttons {
+			b, err := read(button)
+			if err != nil {
+				return nil, telegramErrorf("Can't parse %s: %v", what, err)
+			}
+			row = append(row, b)
+		}
+		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-// inlineButton has the fields of an InlineKeyboardButton that are judged.
-type inlineButton struct {
-	Text         string  `json:"text"`
-	URL          *string `json:"url"`
-	CallbackData *string `json:"callback_data"`
+// shown is what a message shows of its markup: the inline keyboard below it, as
+// JSON of the Bot API, or what happens to the customer's own keyboard.
+type shownMarkup struct {
+	inline   json.RawMessage
+	keyboard json.RawMessage
+	removes  bool // the keyboard in place of the customer's own
 }
 
-// otherActions are the actions of a button that are not judged.
-var otherActions = []string{
-	"web_app", "login_url", "switch_inline_query", "switch_inline_query_current_chat",
-	"switch_inline_query_chosen_chat", "copy_text", "callback_game", "pay",
-}
-
-func checkInlineButton(raw json.RawMessage) *apiError {
-	var button inlineButton
-	var all map[string]json.RawMessage
-	if json.Unmarshal(raw, &all) != nil {
-		return badRequest("can't parse inline keyboard button: InlineKeyboardButton must be an Object")
-	}
-	if err := json.Unmarshal(raw, &button); err != nil {
-		return badRequest("can't parse inline keyboard button: text, url and callback_data must be of type String")
-	}
-	if strings.TrimSpace(button.Text) == "" {
-		return badRequest("inline keyboard button text must be non-empty")
-	}
+// judge checks markup for a chat. With onlyInline other keyboards are refused.
+func (m *replyMarkup) judge(c *chat, onlyInline bool) (shownMarkup, *apiError) {
+	var shown shownMarkup
+	var err error
 	switch {
-	case button.URL != nil:
-		return checkButtonURL(*button.URL)
-	case button.CallbackData != nil:
-		if n := len(*button.CallbackData); n < 1 || n > maxCallbackData {
-			return badRequest("BUTTON_DATA_INVALID")
-		}
-		return nil
+	case m == nil:
+	case len(m.keyboard) > 0 && !onlyInline:
+		shown.keyboard, err = m.judgeReply(c)
+	case len(m.inline) > 0 && len(m.keyboard) == 0:
+		shown.inline, err = m.judgeInline()
+	case len(m.keyboard) > 0, m.remove && onlyInline, m.force && onlyInline:
+		return shown, badRequest("inline keyboard expected")
+	case m.remove:
+		shown.keyboard, shown.removes = encode(map[string]any{"remove_keyboard": true}), true
+	case m.force:
+		shown.keyboard = encode(struct {
+			ForceReply bool `json:"force_reply"`
+			keyboardOptions
+		}{true, m.options})
 	}
-	for _, action := range otherActions {
-		if _, has := all[action]; has {
-			return nil
-		}
+	if err != nil {
+		return shownMarkup{}, telegramRefusal(err)
 	}
-	return badRequest("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
+	return shown, nil
 }
 
-func checkButtonURL(address string) *apiError {
-	if _, isUser := userOfLink(address); isUser {
-		return nil
+// cleaned is a button's text as the server stores it; empty means that the
+// button is ignored, and an error that nothing is left of it.
+func cleanedButton(text, what string) (string, error) {
+	fixed, _ := markup.Text{Text: text}.Fix(markup.Rules{MayBeEmpty: true})
+	if strings.Trim(text, "\r") == "" {
+		return "", fmt.Errorf("%s text must be non-empty", what)
 	}
-	if _, usable := checkedLink(address); usable {
-		return nil
+	if fixed.Text == "" {
+		return text, nil // white space is a text
 	}
-	why := "Wrong HTTP URL"
-	switch u, err := url.Parse(address); {
-	case strings.TrimSpace(address) == "":
-		why = "URL host is empty"
-	case err == nil && strings.Contains(address, "://") && u.Scheme != "http" && u.Scheme != "https":
-		why = "Unsupported URL protocol"
-	}
-	return badRequest("inline keyboard button URL '%s' is invalid: %s", address, why)
+	return fixed.Text, nil
 }
 
-// checkReplyKeyboard checks a keyboard that replaces the customer's own.
-func checkReplyKeyboard(list []json.RawMessage) *apiError {
-	for _, raw := range list {
-		var row []json.RawMessage
-		if err := json.Unmarshal(raw, &row); err != nil {
-			return badRequest("can't parse reply keyboard: a row must be an Array")
-		}
-		for _, raw := range row {
-			var button struct {
-				Text string `json:"text"`
-			}
-			if json.Unmarshal(raw, &button.Text) != nil && json.Unmarshal(raw, &button) != nil {
-				return badRequest("can't parse keyboard button: KeyboardButton must be an Object")
-			}
-			if strings.TrimSpace(button.Text) == "" {
-				return badRequest("keyboard button text must be non-empty")
-			}
-		}
-	}
-	return nil
-}
+// limitRow tells whether more buttons are ignored.
+func limitRow(inRow, inAll int) bool { return inRow >= maxButtonsOfRow || inAll >= maxButtonsInAll }

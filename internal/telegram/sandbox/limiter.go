@@ -7,16 +7,18 @@ import "time"
 type limiter struct {
 	penalize bool
 	bot      window
-	botNote  announcement
 	chats    map[int64]*chatLimiter
+	tidyAt   int // how many chats make it look for those that are done
 }
 
-// chatLimiter is the part of a limiter that belongs to one chat.
+// chatLimiter is the part of a limiter that belongs to one chat. What was
+// announced to a chat counts for that chat alone, even where the reason was a
+// wider limit: a client that was told to wait with one chat cannot know that the
+// others have to, too.
 type chatLimiter struct {
-	rate       bucket
-	rateNote   announcement
-	minute     window // groups only
-	minuteNote announcement
+	rate   bucket
+	minute window // groups only
+	notes  map[string]*notes
 }
 
 func newLimiter(penalize bool) *limiter {
@@ -29,33 +31,43 @@ func newLimiter(penalize bool) *limiter {
 
 // grant is the limiter's answer about one message.
 type grant struct {
-	at         time.Time // when the message is to be delivered, if it is not refused
-	retryAfter int       // seconds to announce in a 429; zero means not refused
-	violated   []string  // the scopes whose announced wait this call ignored
+	at         time.Time   // when the message is to be delivered, if it is not refused
+	retryAfter int         // seconds to announce in a 429; zero means not refused
+	violated   []violation // the announced waits that this call ignored
 }
 
 // decide grants a message to a chat a slot and reserves it, or refuses the
-// message if the slot is farther away than limits.Hold.
-func (l *limiter) decide(limits Limits, chatID int64, order callOrder, now time.Time) grant {
+// message if the slot is farther away than limits.Hold. A call that is early by
+// no more than limits.Tolerance is let through at once; its slot stays reserved,
+// so that one who is early each time is refused in the end.
+func (l *limiter) decide(limits Limits, chatID int64, c caller, now time.Time) grant {
+	if len(l.chats) > l.tidyAt {
+		l.tidy(limits, now)
+		l.tidyAt = max(1000, 2*len(l.chats))
+	}
 	scopes := l.scopes(limits, chatID, now)
-	violated := l.violations(scopes, order, now)
+	violated := l.violations(scopes, limits.Tolerance, c, now)
 	slot := earliestOf(scopes, now)
 	wait := slot.Sub(now)
-	if wait <= limits.Hold {
+	if wait <= max(limits.Hold, limits.Tolerance) {
 		for _, scope := range scopes {
 			scope.add(slot)
 		}
+		if wait <= limits.Tolerance {
+			slot = now
+		}
 		return grant{at: slot, violated: violated}
 	}
+	seconds := int(wholeSeconds(wait) / time.Second)
 	// The chat was told to wait so long, whatever the reason; a wider scope only
 	// asks for its own share.
 	for _, scope := range scopes {
-		if own := scope.earliest(now).Sub(now); own > 0 {
-			scope.note.announce(order, now.Add(wholeSeconds(own)))
+		if own := scope.earliest(now).Sub(now); own > 0 && scope.name != scopeChat {
+			scope.notes.add(c, now, now.Add(wholeSeconds(own)))
 		}
 	}
-	l.announce(chatID, order, now.Add(wholeSeconds(wait)))
-	return grant{retryAfter: int(wholeSeconds(wait) / time.Second), violated: violated}
+	l.announce(chatID, c, now, time.Duration(seconds)*time.Second)
+	return grant{retryAfter: seconds, violated: violated}
 }
 
 // wholeSeconds rounds a wait up.
@@ -63,26 +75,25 @@ func wholeSeconds(wait time.Duration) time.Duration {
 	return (wait + time.Second - 1).Truncate(time.Second)
 }
 
-// announce notes a wait that was announced for a chat by other means than
-// decide.
-func (l *limiter) announce(chatID int64, order callOrder, until time.Time) {
-	l.chat(chatID).rateNote.announce(order, until)
+// announce notes that a caller is told to wait with a chat.
+func (l *limiter) announce(chatID int64, c caller, now time.Time, wait time.Duration) {
+	l.chat(chatID).notesOf(scopeChat).add(c, now, now.Add(wait))
 }
 
-// violations names the scopes whose wait had been announced when the call was
-// received and has not passed.
-func (l *limiter) violations(scopes []scope, order callOrder, now time.Time) []string {
-	var names []string
+// violations lists the announced waits that a call ignores.
+func (l *limiter) violations(scopes []scope, tolerance time.Duration, c caller, now time.Time) []violation {
+	var list []violation
 	for _, scope := range scopes {
-		if !scope.note.ignoredBy(order, now) {
+		note, ignored := scope.notes.ignoredBy(c, now.Add(tolerance))
+		if !ignored {
 			continue
 		}
-		names = append(names, scope.name)
+		list = append(list, violation{scope: scope.name, note: note, early: note.until.Sub(now), sameConnection: c.follows(note)})
 		if l.penalize {
-			scope.note.lengthen(now)
+			scope.notes.lengthen(note, now)
 		}
 	}
-	return names
+	return list
 }
 
 // earliestOf is the first instant, not before t, that suits every scope. Each
@@ -109,10 +120,29 @@ func (l *limiter) chat(id int64) *chatLimiter {
 	return c
 }
 
+func (c *chatLimiter) notesOf(scope string) *notes {
+	if c.notes == nil {
+		c.notes = map[string]*notes{}
+	}
+	n, known := c.notes[scope]
+	if !known {
+		n = &notes{}
+		c.notes[scope] = n
+	}
+	return n
+}
+
+// The names of the scopes.
+const (
+	scopeChat  = "chat"
+	scopeBot   = "bot"
+	scopeGroup = "group"
+)
+
 // scope is one limit as it applies to one message.
 type scope struct {
 	name     string
-	note     *announcement
+	notes    *notes
 	earliest func(time.Time) time.Time
 	add      func(time.Time)
 }
@@ -123,67 +153,27 @@ func (l *limiter) scopes(limits Limits, chatID int64, now time.Time) []scope {
 	interval, burst := limits.chatInterval(), max(1, limits.ChatBurst)
 	list := []scope{
 		{
-			name:     "chat",
-			note:     &c.rateNote,
+			name:     scopeChat,
 			earliest: func(t time.Time) time.Time { return c.rate.earliest(t, interval, burst) },
 			add:      func(t time.Time) { c.rate.add(t, interval) },
 		},
-		windowScope("bot", &l.bot, &l.botNote, limits.BotPerSecond, now),
+		windowScope(scopeBot, &l.bot, limits.BotPerSecond, now),
 	}
 	if chatID < 0 {
-		list = append(list, windowScope("group", &c.minute, &c.minuteNote, limits.GroupPerMinute, now))
+		list = append(list, windowScope(scopeGroup, &c.minute, limits.GroupPerMinute, now))
 	}
 	for i := range list {
-		list[i].earliest = list[i].note.afterPenalty(list[i].earliest)
+		list[i].notes = c.notesOf(list[i].name)
+		list[i].earliest = list[i].notes.afterPenalty(list[i].earliest)
 	}
 	return list
 }
 
-func windowScope(name string, w *window, note *announcement, most int, now time.Time) scope {
+func windowScope(name string, w *window, most int, now time.Time) scope {
 	w.prune(now)
 	return scope{
 		name:     name,
-		note:     note,
 		earliest: func(t time.Time) time.Time { return w.earliest(t, most) },
 		add:      w.add,
 	}
-}
-
-// callOrder places a call among the others. Instants would not do: a call that
-// is answered and the next one may share theirs.
-type callOrder struct {
-	call   uint64 // this call, counted in the order of receipt
-	latest uint64 // the call received last, while this one is decided
-}
-
-// announcement remembers the wait that a 429 announced for a scope.
-type announcement struct {
-	latest  uint64    // the call received last when it was announced
-	until   time.Time // when the wait passes
-	penalty time.Time // with StrictPenalty: nothing is granted before
-}
-
-// maxPenalty is where lengthening stops.
-const maxPenalty = time.Hour
-
-func (a *announcement) announce(order callOrder, until time.Time) {
-	if until.After(a.until) {
-		a.latest, a.until = order.latest, until
-	}
-}
-
-// ignoredBy tells whether a call that counts at now was made in spite of the
-// wait. One that was on its way when the wait was announced was not.
-func (a *announcement) ignoredBy(order callOrder, now time.Time) bool {
-	return order.call > a.latest && now.Before(a.until)
-}
-
-// lengthen doubles what is left of the wait.
-func (a *announcement) lengthen(now time.Time) {
-	a.until = now.Add(min(2*a.until.Sub(now), maxPenalty))
-	a.penalty = a.until
-}
-
-func (a *announcement) afterPenalty(earliest func(time.Time) time.Time) func(time.Time) time.Time {
-	return func(t time.Time) time.Time { return earliest(later(t, a.penalty)) }
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -35,7 +34,7 @@ func TestNoWindowIsExceeded(t *testing.T) {
 		for i := range rapid.IntRange(1, 120).Draw(t, "calls") {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 40, 333, 1000, 20000}).Draw(t, "gap")) * time.Millisecond)
 			chatID := int64(rapid.IntRange(-2, 2).Draw(t, "chat"))
-			g := l.decide(limits, chatID, callOrder{uint64(i), uint64(i)}, now)
+			g := l.decide(limits, chatID, answeredCaller(i, now), now)
 			if g.retryAfter > 0 {
 				continue
 			}
@@ -84,12 +83,10 @@ func TestWaitingAsToldIsEnough(t *testing.T) {
 		limits := someLimits(t)
 		l := newLimiter(rapid.Bool().Draw(t, "penalize"))
 		now := time.Unix(1_800_000_000, 0)
-		var order callOrder
-		next := func() callOrder { order.call++; order.latest++; return order }
-		for range rapid.IntRange(1, 60).Draw(t, "calls") {
+		for i := range rapid.IntRange(1, 60).Draw(t, "calls") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 700).Draw(t, "gap")) * time.Millisecond)
 			chatID := int64(rapid.IntRange(-2, 2).Draw(t, "chat"))
-			g := l.decide(limits, chatID, next(), now)
+			g := l.decide(limits, chatID, answeredCaller(i, now), now)
 			if g.retryAfter == 0 {
 				continue
 			}
@@ -98,7 +95,7 @@ func TestWaitingAsToldIsEnough(t *testing.T) {
 				t.Fatalf("a wait of %v was announced, %v could be held", wait, limits.Hold)
 			}
 			now = now.Add(wait)
-			again := l.decide(limits, chatID, next(), now)
+			again := l.decide(limits, chatID, answeredCaller(i, now), now)
 			if again.retryAfter != 0 || !again.at.Equal(now) {
 				t.Fatalf("refused after %v: %+v", wait, again)
 			}
@@ -135,7 +132,7 @@ func TestAnnouncedWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLimiter(false)
 			for i, call := range c.calls {
-				g := l.decide(c.limits, call.chatID, callOrder{uint64(i), uint64(i)}, call.at)
+				g := l.decide(c.limits, call.chatID, answeredCaller(i, call.at), call.at)
 				want := 0
 				if i == len(c.calls)-1 {
 					want = c.seconds
@@ -165,52 +162,12 @@ func TestChangedRateKeepsWhatIsOwed(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	l := newLimiter(false)
 	slow, fast := Limits{ChatPerSecond: 0.1}, Limits{ChatPerSecond: 10}
-	l.decide(slow, 7, callOrder{}, start)
-	if g := l.decide(fast, 7, callOrder{}, start); g.retryAfter != 1 {
+	l.decide(slow, 7, answeredCaller(1, start), start)
+	if g := l.decide(fast, 7, answeredCaller(2, start), start); g.retryAfter != 1 {
 		t.Errorf("at once: %+v", g)
 	}
-	if g := l.decide(fast, 7, callOrder{}, start.Add(100*time.Millisecond)); g.retryAfter != 0 {
+	if g := l.decide(fast, 7, answeredCaller(3, start), start.Add(100*time.Millisecond)); g.retryAfter != 0 {
 		t.Errorf("one new interval later: %+v", g)
-	}
-}
-
-func TestViolations(t *testing.T) {
-	start := time.Unix(1_800_000_000, 0)
-	limits := Limits{BotPerSecond: 1, ChatPerSecond: 0.1}
-	l := newLimiter(false)
-	l.decide(limits, 7, callOrder{1, 1}, start)
-	// Call 3 was received before call 2 was answered.
-	if g := l.decide(limits, 7, callOrder{2, 3}, start); g.retryAfter != 10 || g.violated != nil {
-		t.Fatalf("%+v", g)
-	}
-	if g := l.decide(limits, 7, callOrder{3, 3}, start); g.violated != nil {
-		t.Errorf("a call on its way: %+v", g)
-	}
-	if g := l.decide(limits, 7, callOrder{4, 4}, start); len(g.violated) != 2 {
-		t.Errorf("chat and bot were told to wait: %+v", g)
-	}
-	if g := l.decide(limits, 8, callOrder{5, 5}, start.Add(999*time.Millisecond)); !slices.Equal(g.violated, []string{"bot"}) {
-		t.Errorf("another chat while the bot is to wait: %+v", g)
-	}
-	if g := l.decide(limits, 8, callOrder{6, 6}, start.Add(2*time.Second)); g.violated != nil || g.retryAfter != 0 {
-		t.Errorf("another chat, the bot has waited: %+v", g)
-	}
-	if g := l.decide(limits, 7, callOrder{7, 7}, start.Add(9999*time.Millisecond)); !slices.Equal(g.violated, []string{"chat"}) {
-		t.Errorf("the chat a millisecond too early: %+v", g)
-	}
-}
-
-func TestStrictPenaltyLengthensTheWait(t *testing.T) {
-	start := time.Unix(1_800_000_000, 0)
-	limits := Limits{ChatPerSecond: 0.1}
-	l := newLimiter(true)
-	l.decide(limits, 7, callOrder{1, 1}, start)
-	l.decide(limits, 7, callOrder{2, 2}, start)
-	if g := l.decide(limits, 7, callOrder{3, 3}, start.Add(5*time.Second)); g.retryAfter != 10 {
-		t.Errorf("5 s were left, so 10 s are to wait: %+v", g)
-	}
-	if g := l.decide(limits, 7, callOrder{4, 4}, start.Add(15*time.Second)); g.retryAfter != 0 || g.violated != nil {
-		t.Errorf("after the longer wait: %+v", g)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Limits say how much a bot may send before it is answered 429. Zero switches a
 // limit off. Telegram publishes these numbers only as "about"; the sandbox
-// keeps them exactly.
+// keeps them exactly, but for Tolerance.
 type Limits struct {
 	// BotPerSecond is the most messages of one bot in any second, all chats
 	// together.
@@ -31,15 +31,20 @@ type Limits struct {
 	// answered with a 429. The message is delivered when its turn has come.
 	Hold time.Duration
 
+	// Tolerance is how early a call may be and still be let through. Telegram does
+	// not count to the millisecond. Zero means that the limits are exact.
+	Tolerance time.Duration
+
 	// Latency is slept before each call is looked at. A call counts for the
 	// limits at the instant after it.
 	Latency time.Duration
 }
 
 // DefaultLimits are the limits at start: 30 a second for a bot, one a second
-// for a chat, 20 a minute for a group, nothing held, no latency.
+// for a chat, 20 a minute for a group, nothing held, no latency, and 50 ms of
+// tolerance.
 func DefaultLimits() Limits {
-	return Limits{BotPerSecond: 30, ChatPerSecond: 1, ChatBurst: 1, GroupPerMinute: 20}
+	return Limits{BotPerSecond: 30, ChatPerSecond: 1, ChatBurst: 1, GroupPerMinute: 20, Tolerance: 50 * time.Millisecond}
 }
 
 // The bounds keep an interval between two messages inside time.Duration.
@@ -66,6 +71,8 @@ func (l Limits) validate() error {
 		return errors.New("hold must be from 0s to 24h")
 	case l.Latency < 0 || l.Latency > maxWait:
 		return errors.New("latency must be from 0s to 24h")
+	case l.Tolerance < 0 || l.Tolerance > time.Minute:
+		return errors.New("tolerance must be from 0s to 1m")
 	}
 	return nil
 }
@@ -87,12 +94,14 @@ type limitsJSON struct {
 	GroupPerMinute int      `json:"groupPerMinute"`
 	Hold           duration `json:"hold"`
 	Latency        duration `json:"latency"`
+	Tolerance      duration `json:"tolerance"`
 }
 
 // MarshalJSON gives camelCase names and durations such as "3s".
 func (l Limits) MarshalJSON() ([]byte, error) {
 	return json.Marshal(limitsJSON{
 		l.BotPerSecond, l.ChatPerSecond, l.ChatBurst, l.GroupPerMinute, duration(l.Hold), duration(l.Latency),
+		duration(l.Tolerance),
 	})
 }
 
@@ -101,13 +110,15 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 func (l *Limits) UnmarshalJSON(data []byte) error {
 	wire := limitsJSON{
 		l.BotPerSecond, l.ChatPerSecond, l.ChatBurst, l.GroupPerMinute, duration(l.Hold), duration(l.Latency),
+		duration(l.Tolerance),
 	}
 	if err := decodeStrict(data, &wire); err != nil {
 		return err
 	}
 	*l = Limits{
-		wire.BotPerSecond, wire.ChatPerSecond, wire.ChatBurst, wire.GroupPerMinute,
-		time.Duration(wire.Hold), time.Duration(wire.Latency),
+		BotPerSecond: wire.BotPerSecond, ChatPerSecond: wire.ChatPerSecond, ChatBurst: wire.ChatBurst,
+		GroupPerMinute: wire.GroupPerMinute, Hold: time.Duration(wire.Hold), Latency: time.Duration(wire.Latency),
+		Tolerance: time.Duration(wire.Tolerance),
 	}
 	return nil
 }

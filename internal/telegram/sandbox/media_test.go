@@ -89,3 +89,17 @@ func TestFilesSpendTheLimits(t *testing.T) {
 	r.accepted(r.call("sendPhoto", fields{"chat_id": 7, "photo": "https://a.b/c"}), nil)
 	r.refused(r.send(7), 429, "Too Many Requests: retry after 1")
 }
+
+// A part with a file name is a file, even if the name is empty; one without is a
+// text.
+func TestFileWithoutAName(t *testing.T) {
+	r := newRig(t, Options{})
+	const boundary = "x"
+	body := "--x\r\nContent-Disposition: form-data; name=\"chat_id\"\r\n\r\n7\r\n" +
+		"--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"\"\r\n\r\n\xff\xd8\xff\r\n--x--\r\n"
+	answer, err := r.do(request(http.MethodPost, r.url+token+"sendPhoto", "multipart/form-data; boundary="+boundary, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.accepted(answer, nil)
+}

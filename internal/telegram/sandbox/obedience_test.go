@@ -91,3 +91,69 @@ func TestExactlyTheWaitIsEnough(t *testing.T) {
 		})
 	}
 }
+
+// Calls that were on their way when the first of them was refused are no
+// violations, however many.
+func TestCallsInFlightAreNoViolations(t *testing.T) {
+	inBubble(t, Options{}, func(r *rig) {
+		r.limit(Limits{ChatPerSecond: 1, Latency: 10 * time.Millisecond})
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() { r.sendPatiently(7) })
+		}
+		all.Wait()
+		if got := r.Stats(); got.Violations != 0 || got.Delivered != 20 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A client cannot know that the wait it was told with one chat is for all.
+func TestAnotherChatIsNoViolation(t *testing.T) {
+	inBubble(t, Options{}, func(r *rig) {
+		r.limit(Limits{BotPerSecond: 1})
+		r.accepted(r.send(1), nil)
+		r.refused(r.send(2), 429, "Too Many Requests: retry after 1")
+		r.refused(r.send(3), 429, "Too Many Requests: retry after 1")
+		if got := r.Stats().Violations; got != 0 {
+			t.Errorf("%d violations", got)
+		}
+		r.refused(r.send(2), 429, "Too Many Requests: retry after 1")
+		if got := r.Stats().Violations; got != 1 {
+			t.Errorf("%d violations", got)
+		}
+	})
+}
+
+// Many workers that each wait as told meet more 429s, because others took their
+// places, but ignore none.
+func TestWorkersThatWaitAsToldViolateNothing(t *testing.T) {
+	inBubble(t, Options{}, func(r *rig) {
+		r.limit(Limits{BotPerSecond: 30})
+		var all sync.WaitGroup
+		for chatID := range int64(200) {
+			all.Go(func() { r.sendPatiently(chatID + 1) })
+		}
+		all.Wait()
+		if got := r.Stats(); got.Violations != 0 || got.Delivered != 200 || got.TooManyRequests < 200 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A client that tries again after 0.4 of 2 seconds is caught, on whatever
+// connection, and the call says why.
+func TestImpatientClientIsCaught(t *testing.T) {
+	inBubble(t, Options{}, func(r *rig) {
+		r.limit(Limits{ChatPerSecond: 0.5})
+		r.accepted(r.send(7), nil)
+		r.refused(r.send(7), 429, "Too Many Requests: retry after 2")
+		r.client.CloseIdleConnections()
+		time.Sleep(400 * time.Millisecond)
+		r.refused(r.send(7), 429, "Too Many Requests: retry after 2")
+		calls := r.Calls()
+		if got := r.Stats().Violations; got != 1 || len(calls[2].Violations) != 1 {
+			t.Errorf("%d violations, %v", got, calls[2].Violations)
+		}
+	})
+}

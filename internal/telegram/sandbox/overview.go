@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,16 +12,18 @@ import (
 
 // overview is all that the page shows, except the lines of the open chat.
 type overview struct {
-	Version  string          `json:"version"` // names this picture for the next request's after
-	World    string          `json:"world"`   // differs after a reset
-	Now      time.Time       `json:"now"`
-	Stats    Stats           `json:"stats"`
-	Limits   Limits          `json:"limits"`
-	Faults   []ActiveFault   `json:"faults"`
-	Bots     int             `json:"bots"` // that have called
-	Traffic  []trafficSecond `json:"traffic"`
-	Refusals []refusalView   `json:"refusals"` // the latest 429s, oldest first
-	Chats    []chatView      `json:"chats"`    // the latest changed first
+	Version   string          `json:"version"` // names this picture for the next request's after
+	World     string          `json:"world"`   // differs after a reset
+	Now       time.Time       `json:"now"`
+	Stats     Stats           `json:"stats"`
+	Limits    Limits          `json:"limits"`
+	Faults    []ActiveFault   `json:"faults"`
+	Bots      int             `json:"bots"`      // that have called
+	Memory    int64           `json:"memory"`    // how many bytes all this may take
+	Forgotten forgotten       `json:"forgotten"` // for want of room
+	Traffic   []trafficSecond `json:"traffic"`
+	Refusals  []refusalView   `json:"refusals"` // the latest 429s, oldest first
+	Chats     []chatView      `json:"chats"`    // the latest changed first
 }
 
 // refusalView is one 429.
@@ -42,51 +43,87 @@ const maxChatsShown = 200
 // answer> and wait as soon as something has changed. With q the chats are those
 // whose name, id or lines contain it.
 func (s *Sandbox) showOverview(rw http.ResponseWriter, r *http.Request) {
-	version, ok := s.waitForChange(rw, r)
-	if !ok {
+	if !s.waitForChange(rw, r) {
+		return
+	}
+	search := strings.ToLower(strings.TrimSpace(r.FormValue("q")))
+	if search == "" {
+		body, _ := s.picture(r.FormValue("after"))
+		showBody(rw, body)
 		return
 	}
 	w := s.current()
+	found := w.search(search)
 	w.mu.Lock()
-	view := overview{
-		Version: version, World: w.name(), Now: time.Now(), Stats: w.stats, Limits: w.limits,
-		Faults: w.activeFaults(), Bots: len(w.bots),
-		Traffic: w.traffic.since(time.Now()), Refusals: w.traffic.refusalViews(),
-		Chats: w.chatViews(r.FormValue("q")),
-	}
+	view := w.overview()
 	w.mu.Unlock()
+	view.Chats = found
 	show(rw, http.StatusOK, view)
 }
 
-// chatViews lists the chats in which something has happened, with their last
-// line or, when a text is searched for, the last one that contains it; w.mu is
-// held.
-func (w *world) chatViews(search string) []chatView {
-	search = strings.ToLower(strings.TrimSpace(search))
-	type match struct {
-		*chat
-		line int // the index of the line that contains the text, -1 if none does
+// overview is what the page shows but for the chats; w.mu is held.
+func (w *world) overview() overview {
+	now := w.clock.now()
+	return overview{
+		Version: w.version(), World: w.name(), Now: now, Stats: w.stats, Limits: w.limits,
+		Faults: w.activeFaults(), Bots: len(w.bots), Forgotten: w.forgotten, Memory: w.options.Memory,
+		Traffic: w.traffic.since(now), Refusals: append([]refusalView{}, w.traffic.refusals...),
 	}
-	var found []match
-	for _, c := range w.chats {
+}
+
+// latestChats lists the chats in which something has happened, with their last
+// line; w.mu is held.
+func (w *world) latestChats() []chatView {
+	views := []chatView{}
+	for c := range w.chatOrder.all {
 		if c.changed == 0 {
 			continue
 		}
-		if i := c.lastLineWith(search); i >= 0 || c.isCalled(search) {
-			found = append(found, match{c, i})
+		if views = append(views, c.view()); len(views) == maxChatsShown {
+			break
 		}
-	}
-	slices.SortFunc(found, func(a, b match) int { return cmp.Compare(b.changed, a.changed) })
-	views := []chatView{}
-	for _, m := range found[:min(len(found), maxChatsShown)] {
-		view := m.chat.view()
-		if m.line >= 0 {
-			line := m.lines[m.line].view()
-			view.Last = &line
-		}
-		views = append(views, view)
 	}
 	return views
+}
+
+// searchedAtOnce is in how many chats a search looks before it lets the calls
+// go on.
+const searchedAtOnce = 50
+
+// search lists the latest chats whose name, id or lines contain a text in lower
+// case, with the last line that does.
+func (w *world) search(text string) []chatView {
+	w.mu.Lock()
+	all := make([]*chat, 0, len(w.chats))
+	for c := range w.chatOrder.all {
+		all = append(all, c)
+	}
+	w.mu.Unlock()
+	views := []chatView{}
+	for chats := range slices.Chunk(all, searchedAtOnce) {
+		w.mu.Lock()
+		for _, c := range chats {
+			if view, found := c.find(text); found && c.changed != 0 && len(views) < maxChatsShown {
+				views = append(views, view)
+			}
+		}
+		w.mu.Unlock()
+	}
+	return views
+}
+
+// find looks for a text in lower case.
+func (c *chat) find(text string) (view chatView, found bool) {
+	i := c.lastLineWith(text)
+	if i < 0 && !c.isCalled(text) {
+		return view, false
+	}
+	view = c.view()
+	if i >= 0 {
+		line := c.lines[i].view()
+		view.Last = &line
+	}
+	return view, true
 }
 
 // lastLineWith is the index of the last line that contains a text in lower case,
@@ -110,25 +147,18 @@ func (c *chat) isCalled(search string) bool {
 		strings.Contains(strings.ToLower(c.object().name()), search)
 }
 
-func (t *traffic) refusalViews() []refusalView {
-	list := []refusalView{}
-	for _, c := range t.refusals {
-		list = append(list, refusalView{
-			CallID: c.CallID, At: c.AnsweredAt, Method: c.Method, ChatID: c.ChatID, FaultID: c.FaultID,
-			Wait: answer{status: c.Status}.summary(c),
-		})
-	}
-	return list
-}
-
 // waitForChange waits, as the request asks, until something has happened since
-// the version it names, and returns the version now. An error has been answered
-// when it is false.
-func (s *Sandbox) waitForChange(rw http.ResponseWriter, r *http.Request) (version string, ok bool) {
+// the version it names, and a new picture of it may be made. An error has been
+// answered when it is false.
+func (s *Sandbox) waitForChange(rw http.ResponseWriter, r *http.Request) bool {
 	wait, err := queryWait(r)
 	if err != nil {
 		refuse(rw, http.StatusUnprocessableEntity, err)
-		return "", false
+		return false
+	}
+	known := r.FormValue("after")
+	if known == "" {
+		return true
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
@@ -137,17 +167,20 @@ func (s *Sandbox) waitForChange(rw http.ResponseWriter, r *http.Request) (versio
 		w.mu.Lock()
 		version, changed := w.version(), w.changed
 		w.mu.Unlock()
-		if version != r.FormValue("after") {
-			return version, true
+		if version != known {
+			if strings.HasPrefix(known, w.name()) { // a reset is shown at once
+				sleepUntil(ctx, time.Now().Add(s.untilPicture()))
+			}
+			return true
 		}
 		select {
 		case <-changed:
 		case <-w.ctx.Done():
 			if ctx.Err() != nil || s.current() == w { // the end, not a reset
-				return version, true
+				return true
 			}
 		case <-ctx.Done():
-			return version, true
+			return true
 		}
 	}
 }

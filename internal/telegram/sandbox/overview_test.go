@@ -192,3 +192,32 @@ func TestForeignPagesCannotAct(t *testing.T) {
 	}
 	r.accepted(r.send(7), nil)
 }
+
+// All who watch share one picture, which is at most 200 ms old, however much
+// happens meanwhile.
+func TestWatchersShareAPicture(t *testing.T) {
+	inBubble(t, Options{}, func(r *rig) {
+		r.limit(Limits{})
+		look := func(query string) string {
+			var view struct {
+				Version string `json:"version"`
+			}
+			r.control("GET", "/sandbox/overview?"+query, "", 200, &view)
+			return view.Version
+		}
+		first := look("")
+		r.send(7)
+		if second := look(""); second != first {
+			t.Errorf("a picture was made at once: %s, %s", first, second)
+		}
+		start := time.Now()
+		third := look("wait=1s&after=" + first)
+		if waited := time.Since(start); third == first || waited > pictureAge {
+			t.Errorf("%s after %v", third, waited)
+		}
+		r.Reset()
+		if fourth := look("wait=1s&after=" + third); fourth == third || time.Since(start) > pictureAge {
+			t.Errorf("a reset was not shown at once: %s", fourth)
+		}
+	})
+}

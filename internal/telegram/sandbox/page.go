@@ -37,7 +37,7 @@ func pageFile(name string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		header := rw.Header()
 		header.Set("Content-Security-Policy",
-			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "+
 				"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Cache-Control", "no-cache")

@@ -21,7 +21,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	for _, name := range pageParts() {
 		pages["/sandbox/page/"+name] = types[path.Ext(name)]
 	}
-	loads := regexp.MustCompile(`(src|href)="[^/"]|url\(|@import|from "[^.]|https?://[a-z]`)
+	loads := regexp.MustCompile(`(src|href)="[^/"#]|url\(|@import|from "[^.]|https?://[a-z]`)
 	for address, contentType := range pages {
 		answer, err := r.do(request(http.MethodGet, r.url+address, "", ""))
 		if err != nil {

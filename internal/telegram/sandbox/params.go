@@ -28,10 +28,12 @@ type params struct {
 	files  map[string]upload
 }
 
-// upload describes an uploaded file; its content is not kept.
+// upload is an uploaded file. The content of one that is too big to be fetched
+// again is not kept.
 type upload struct {
-	name string
-	size int64
+	name    string
+	size    int64
+	content []byte
 }
 
 // readParams takes parameters from the query and from a urlencoded, multipart
@@ -112,12 +114,12 @@ func (p params) readMultipart(reader *multipart.Reader) error {
 		if err != nil {
 			return err
 		}
-		if part.FileName() != "" {
-			size, err := io.Copy(io.Discard, part)
+		if name, isFile := fileName(part); isFile {
+			file, err := readUpload(name, part)
 			if err != nil {
 				return err
 			}
-			p.files[part.FormName()] = upload{part.FileName(), size}
+			p.files[part.FormName()] = file
 			continue
 		}
 		value, err := io.ReadAll(part)
@@ -126,6 +128,29 @@ func (p params) readMultipart(reader *multipart.Reader) error {
 		}
 		p.add(part.FormName(), string(value))
 	}
+}
+
+func readUpload(name string, part io.Reader) (upload, error) {
+	content, err := io.ReadAll(io.LimitReader(part, maxDownload+1))
+	if err != nil {
+		return upload{}, err
+	}
+	if len(content) <= maxDownload {
+		return upload{name, int64(len(content)), content}, nil
+	}
+	rest, err := io.Copy(io.Discard, part)
+	return upload{name: name, size: int64(len(content)) + rest}, err
+}
+
+// fileName is the name of the file that a part is. What makes it one is that it
+// has a name, even an empty one (tdlib, HttpReader.cpp).
+func fileName(part *multipart.Part) (name string, isFile bool) {
+	_, options, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return "", false
+	}
+	_, isFile = options["filename"]
+	return part.FileName(), isFile
 }
 
 func (p params) readJSON(body io.Reader) error {
@@ -171,12 +196,25 @@ func (p params) add(name, value string) {
 	}
 }
 
-// integer reads a whole number; a missing or broken one is the given default,
-// as the real server has it.
+// integer reads a whole number; a missing one is the given default, and one
+// that is none is zero.
 func (p params) integer(name string, otherwise int64) int64 {
-	n, err := strconv.ParseInt(strings.TrimSpace(p.values[name]), 10, 64)
-	if err != nil {
+	if p.values[name] == "" {
 		return otherwise
+	}
+	return looseInteger(p.values[name])
+}
+
+// looseInteger reads the whole number at the beginning of a text, zero if there
+// is none or it does not fit, as tdlib's to_integer does.
+func looseInteger(text string) int64 {
+	end := 0
+	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
+		end++
+	}
+	n, err := strconv.ParseInt(text[:end], 10, 64)
+	if err != nil {
+		return 0
 	}
 	return n
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // Transport returns an HTTP transport that reaches the sandbox through
@@ -32,6 +34,7 @@ type pipeServer struct {
 	dialed chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	dials  atomic.Uint64
 	served chan struct{} // closed when the server has returned
 }
 
@@ -57,7 +60,7 @@ func (p *pipeServer) close() {
 func (p *pipeServer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
-	case p.dialed <- server:
+	case p.dialed <- pipeConn{server, pipeAddr(p.dials.Add(1))}:
 		return client, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
@@ -83,11 +86,21 @@ func (p *pipeServer) Close() error {
 }
 
 // Addr is part of net.Listener.
-func (p *pipeServer) Addr() net.Addr { return pipeAddr{} }
+func (p *pipeServer) Addr() net.Addr { return pipeAddr(0) }
 
-type pipeAddr struct{}
+// pipeConn is the server's end of a connection. Its address tells it from the
+// others.
+type pipeConn struct {
+	net.Conn
+	remote pipeAddr
+}
 
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "sandbox" }
+func (c pipeConn) RemoteAddr() net.Addr { return c.remote }
+
+// pipeAddr counts the connections from one.
+type pipeAddr uint64
+
+func (pipeAddr) Network() string  { return "pipe" }
+func (a pipeAddr) String() string { return "pipe:" + strconv.FormatUint(uint64(a), 10) }
 
 var _ net.Listener = (*pipeServer)(nil)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 func TestEncodings(t *testing.T) {
@@ -57,7 +59,7 @@ func TestEncodings(t *testing.T) {
 			if result.Text != "a & ü" || result.Chat.ID != 7900000001 {
 				t.Errorf("delivered %+v", result)
 			}
-			if diff := cmp.Diff([]entity{{Type: "bold", Offset: 4, Length: 1}}, result.Entities); diff != "" {
+			if diff := cmp.Diff([]markup.Entity{{Type: "bold", Offset: 4, Length: 1}}, result.Entities); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -105,7 +107,7 @@ func TestPaths(t *testing.T) {
 			r.refused(answer, 404, "Not Found")
 		}
 	}
-	for _, path := range []string{"/bot123:abc/sendVoice", "/bot123:abc/", "/bot123:abc/getMe/x"} {
+	for _, path := range []string{"/bot123:abc/sendPigeon", "/bot123:abc/", "/bot123:abc/getMe/x"} {
 		answer, err := r.do(request(http.MethodPost, r.url+path, "", ""))
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,10 @@ type Call struct {
 	Status     int               `json:"status,omitempty"` // of the HTTP answer
 	Answer     json.RawMessage   `json:"answer,omitempty"` // a body that is not JSON is a JSON string
 	FaultID    int               `json:"faultId,omitempty"`
-	Violated   []string          `json:"violated,omitempty"` // of "bot", "chat", "group": whose announced wait it ignored
+	Violated   []string          `json:"violated,omitempty"`   // of "bot", "chat", "group": whose announced wait it ignored
+	Violations []string          `json:"violations,omitempty"` // why, one sentence for each of Violated
+
+	told *told // when the answer went out
 }
 
 // Stats are counters since New or the latest Reset.
@@ -166,7 +169,7 @@ func (s *Sandbox) Stats() Stats {
 
 // keep records a delivered message; w.mu is held.
 func (w *world) keep(m *Message) {
-	w.messages.add(m, len(m.Text)+len(m.VisibleText)+len(m.ReplyMarkup)+300)
+	w.messages.add(m, m.size())
 	w.stats.Delivered++
 	w.recent.add(m.ReceivedAt)
 	w.stats.MaxPerSecond = max(w.stats.MaxPerSecond, w.recent.fullest(m.ReceivedAt))
@@ -176,18 +179,39 @@ func (w *world) keep(m *Message) {
 	w.traffic.second(m.ReceivedAt).Delivered++
 	c := w.chat(m.ChatID)
 	c.delivered++
+	if m.Keyboard != nil {
+		c.keyboard = m.Keyboard
+		if m.removesKeyboard {
+			c.keyboard = nil
+		}
+	}
 	w.show(c, line{author: authorBot, id: m.MessageID, message: m})
+}
+
+// size is about how many bytes a message and its line take.
+func (m *Message) size() int {
+	size := 1000 + len(m.Text) + len(m.ReplyMarkup) + len(m.Keyboard) + 150*len(m.entities)
+	if m.VisibleText != m.Text { // else they are one text
+		size += len(m.VisibleText)
+	}
+	return size
+}
+
+// size is about how many bytes a call takes, with an answer of the usual length
+// that repeats what it said.
+func (c *Call) size() int {
+	size := 1200
+	for name, value := range c.Params {
+		size += 50 + len(name) + 2*len(value)
+	}
+	return size
 }
 
 // begin records that a call was received; w.mu is held.
 func (w *world) begin(c *Call, at time.Time) {
 	w.lastCall++
 	c.CallID, c.ReceivedAt, c.Outcome = w.lastCall, at, OutcomeOpen
-	size := 400 // an answer's usual size included
-	for name, value := range c.Params {
-		size += len(name) + len(value)
-	}
-	w.calls.add(c, size)
+	w.calls.add(c, c.size())
 	w.stats.Calls++
 	w.stats.OpenCalls++
 	w.traffic.second(at).Calls++
@@ -200,7 +224,8 @@ func (w *world) finish(c *Call, a answer) {
 	defer w.mu.Unlock()
 	defer w.note()
 	w.stats.OpenCalls--
-	c.AnsweredAt, c.Outcome, c.Status = time.Now(), OutcomeAnswered, a.status
+	c.AnsweredAt, c.Outcome, c.Status = w.clock.now(), OutcomeAnswered, a.status
+	c.told.at = c.AnsweredAt
 	switch {
 	case len(a.body) == 0:
 	case json.Valid(a.body):

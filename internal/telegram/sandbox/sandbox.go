@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -19,9 +20,19 @@ type Options struct {
 	// unpublished; off, such a call is only counted.
 	StrictPenalty bool
 
+	// FindEntities marks what Telegram finds in a text by itself: mentions,
+	// hashtags, cashtags, commands, links, mail addresses, phone numbers and
+	// numbers of bank cards. At Telegram it is always on.
+	FindEntities bool
+
 	// WebhookTransport carries updates to the webhook that a bot has set. Nil
 	// means TCP connections that are closed after each update.
 	WebhookTransport http.RoundTripper
+
+	// Memory is about how many bytes the sandbox may take; zero means 256 MiB. When
+	// it is full, the oldest messages, calls, updates, chats and so on are
+	// forgotten. From 16 MiB.
+	Memory int64
 
 	// Seed makes update ids and the dice of fault probabilities repeatable. Zero
 	// picks a random one.
@@ -34,6 +45,7 @@ type Options struct {
 type Sandbox struct {
 	control http.Handler
 	workers sync.WaitGroup
+	gallery gallery
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -43,6 +55,9 @@ type Sandbox struct {
 
 // New returns a running sandbox with the limits of DefaultLimits.
 func New(options Options) *Sandbox {
+	if options.Memory == 0 {
+		options.Memory = defaultMemory
+	}
 	if options.Seed == 0 {
 		options.Seed = rand.Uint64()
 	}
@@ -90,9 +105,15 @@ func (s *Sandbox) current() *world {
 
 // ServeHTTP answers Bot API calls, /sandbox requests and the start page.
 func (s *Sandbox) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	if why := stranger(r); why != "" {
+		refuse(rw, http.StatusForbidden, errors.New(why))
+		return
+	}
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/bot"):
 		s.serveBotAPI(rw, r)
+	case strings.HasPrefix(path, "/file/"):
+		s.serveFile(rw, r)
 	case path == "/" || path == "/sandbox" || strings.HasPrefix(path, "/sandbox/"):
 		s.control.ServeHTTP(rw, r)
 	default:

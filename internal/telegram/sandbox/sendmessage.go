@@ -9,26 +9,33 @@ const (
 )
 
 func sendMessage(c *call) (any, *apiError) {
-	if c.params.values["text"] == "" {
-		return nil, badRequest("message text is empty")
+	if err := c.checkTextGiven(); err != nil {
+		return nil, err
 	}
-	return c.deliver(outgoing{
-		kind: KindText, what: "text messages", text: "text", entities: "entities", checkText: checkText,
-	})
+	return c.deliver(outgoing{kind: KindText, what: "text messages", text: "text", entities: "entities"})
 }
 
-func checkText(text formatted) *apiError {
-	switch {
-	case text.text == "":
-		return badRequest("text must be non-empty")
-	case utf8.RuneCountInString(text.text) > maxText:
+// checkTextGiven refuses a call without a text; before it the server looks at
+// the options of the link preview.
+func (c *call) checkTextGiven() *apiError {
+	if _, err := c.params.linkPreview(); err != nil {
+		return err
+	}
+	if c.params.values["text"] == "" {
+		return badRequest("message text is empty")
+	}
+	return nil
+}
+
+func checkText(text string) *apiError {
+	if utf8.RuneCountInString(text) > maxText {
 		return badRequest("message is too long")
 	}
 	return nil
 }
 
-func checkCaption(text formatted) *apiError {
-	if utf8.RuneCountInString(text.text) > maxCaption {
+func checkCaption(text string) *apiError {
+	if utf8.RuneCountInString(text) > maxCaption {
 		return badRequest("message caption is too long")
 	}
 	return nil

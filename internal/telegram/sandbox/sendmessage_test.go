@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 func TestSendMessageRefusals(t *testing.T) {
@@ -29,10 +31,14 @@ func TestSendMessageRefusals(t *testing.T) {
 		"unknown parse mode":      {fields{"chat_id": 1, "text": "x", "parse_mode": "BBCode"}, "unsupported parse_mode"},
 		"bad HTML":                {fields{"chat_id": 1, "text": "ü<br>", "parse_mode": "HTML"}, `can't parse entities: Unsupported start tag "br" at byte offset 2`},
 		"bad HTML without a mode": {fields{"chat_id": 1, "text": "<br>"}, ""},
-		"broken entities":         {fields{"chat_id": 1, "text": "x", "entities": "{}"}, "can't parse entities: expected an Array of MessageEntity"},
-		"a topic":                 {fields{"chat_id": -1, "text": "x", "message_thread_id": 5}, "message thread not found"},
+		"broken entities":         {fields{"chat_id": 1, "text": "x", "entities": "{"}, ""},
+		"entities in an object":   {fields{"chat_id": 1, "text": "x", "entities": "{}"}, ""},
+		"a topic":                 {fields{"chat_id": 1, "text": "x", "message_thread_id": 5}, "message thread not found"},
+		"a topic of a group":      {fields{"chat_id": -1, "text": "x", "message_thread_id": 5}, ""},
 		"no chat":                 {fields{"text": "x"}, "chat_id is empty"},
 		"chat zero":               {fields{"chat_id": 0, "text": "x"}, "chat not found"},
+		"a number and letters":    {fields{"chat_id": "5abc", "text": "x"}, ""},
+		"a space before":          {fields{"chat_id": " 5", "text": "x"}, "chat not found"},
 		"chat of letters":         {fields{"chat_id": "anna", "text": "x"}, "chat not found"},
 		"chat by username":        {fields{"chat_id": "@anna", "text": "x"}, "chat not found"},
 	} {
@@ -132,7 +138,7 @@ func TestDeliveredMessage(t *testing.T) {
 		From:      &user{ID: 123456, IsBot: true, FirstName: "Sandbox 123456", Username: "sandbox_123456_bot"},
 		Chat:      chatObject{ID: 7, FirstName: "Customer 7", Type: "private"},
 		Text:      "\U0001F600 A B\nC",
-		Entities:  []entity{{Type: "bold", Offset: 3, Length: 3}, {Type: "italic", Offset: 7, Length: 1}},
+		Entities:  []markup.Entity{{Type: "bold", Offset: 3, Length: 3}, {Type: "italic", Offset: 7, Length: 1}},
 	}
 	if diff := cmp.Diff(want, result, cmpopts.IgnoreFields(messageObject{}, "Date")); diff != "" {
 		t.Error(diff)
@@ -147,16 +153,91 @@ func TestDeliveredMessage(t *testing.T) {
 func TestGivenEntities(t *testing.T) {
 	r := newRig(t, Options{})
 	var result messageObject
-	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": " <b>", "entities": []entity{
+	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": " <b>", "entities": []markup.Entity{
 		{Type: "bold", Offset: 1, Length: 2},
-		{Type: "italic", Offset: 3, Length: 2},         // beyond the end
-		{Type: "italic", Offset: 1, Length: 1<<63 - 1}, // far beyond
-		{Type: "bot_command", Offset: 0, Length: 3},    // found by the server, not given
+		{Type: "bot_command", Offset: 0, Length: 3}, // found by the server, not given
 		{Type: "text_link", Length: 3, URL: "https://a.b/"},
 	}}), &result)
-	want := []entity{{Type: "text_link", Length: 2, URL: "https://a.b/"}, {Type: "bold", Length: 2}}
-	if diff := cmp.Diff(want, result.Entities); diff != "" || result.Text != "<b>" {
+	want := []markup.Entity{{Type: "text_link", Length: 3, URL: "https://a.b/"}, {Type: "bold", Offset: 1, Length: 2}}
+	if diff := cmp.Diff(want, result.Entities); diff != "" || result.Text != " <b>" {
 		t.Errorf("%s: %s", result.Text, diff)
+	}
+}
+
+func TestGivenEntitiesAreJudged(t *testing.T) {
+	for entities, want := range map[string]string{ // after "Bad Request: "; empty means accepted
+		`[{"offset":0,"length":50,"type":"bold"}]`:                              "entity beginning at UTF-16 offset 0 ends after the end of the text at UTF-16 offset 50",
+		`[{"offset":1,"length":2,"type":"bold"}]`:                               "entity begins in a middle of a UTF-16 symbol at byte offset 4",
+		`[{"offset":-1,"length":1,"type":"bold"}]`:                              "receive an entity with incorrect offset -1",
+		`[{"offset":0,"length":1}]`:                                             `can't parse MessageEntity: Can't find field "type"`,
+		`[{"offset":0,"length":1,"type":""}]`:                                   "can't parse MessageEntity: Type is not specified",
+		`[{"offset":0,"length":1,"type":"zzz"}]`:                                "can't parse MessageEntity: Unsupported type specified",
+		`[{"length":1,"type":"bold"}]`:                                          `can't parse MessageEntity: Can't find field "offset"`,
+		`[{"offset":0,"length":1e1,"type":"bold"}]`:                             `can't parse MessageEntity: Field "length" must be a valid Number`,
+		`[{"offset":[],"length":1,"type":"bold"}]`:                              `can't parse MessageEntity: Field "offset" must be a Number`,
+		`[{"offset":0,"length":2,"type":"text_link"}]`:                          `can't parse MessageEntity: Can't find field "url"`,
+		`[{"offset":0,"length":2,"type":"text_link","url":"http://localhost"}]`: "entity URL 'http://localhost' is invalid: Wrong HTTP URL",
+		`[{"offset":0,"length":2,"type":"text_mention"}]`:                       `can't parse MessageEntity: Can't find field "user"`,
+		`[{"offset":0,"length":2,"type":"text_mention","user":{}}]`:             `can't parse MessageEntity: Can't find field "id"`,
+		`[{"offset":0,"length":2,"type":"custom_emoji"}]`:                       `can't parse MessageEntity: Can't find field "custom_emoji_id"`,
+		`[{"offset":0,"length":2,"type":"custom_emoji","custom_emoji_id":"0"}]`: "invalid custom emoji identifier specified",
+		`[{"offset":0,"length":2,"type":"date_time"}]`:                          `can't parse MessageEntity: Can't find field "unix_time"`,
+		`[{"offset":0,"length":2,"type":"date_time","unix_time":0}]`:            "invalid date specified",
+		`[7]`: "can't parse MessageEntity: expected an Object",
+		`[{"offset":"0","length":"2","type":"bold"}]`: "",
+		`[{"offset":0,"length":99,"type":"hashtag"}]`: "", // those the server finds itself
+	} {
+		r := newRig(t, Options{})
+		answer := r.call("sendMessage", fields{"chat_id": 7, "text": "\U0001F600a", "entities": entities})
+		if want == "" {
+			r.accepted(answer, nil)
+			continue
+		}
+		t.Log(entities)
+		r.refused(answer, 400, "Bad Request: "+want)
+	}
+}
+
+// What a text has by itself is marked on demand, a bot's own marks first.
+func TestFindEntities(t *testing.T) {
+	r := newRig(t, Options{FindEntities: true})
+	r.limit(Limits{})
+	var sent messageObject
+	r.accepted(r.call("sendMessage", fields{
+		"chat_id": 7, "text": "<b>#tea</b> at <a href='https://a.b/'>e.com</a>, e.com /help", "parse_mode": "HTML",
+	}), &sent)
+	want := []markup.Entity{
+		{Type: "hashtag", Length: 4}, {Type: "bold", Length: 4},
+		{Type: "text_link", Offset: 8, Length: 5, URL: "https://a.b/"},
+		{Type: "url", Offset: 15, Length: 5}, {Type: "bot_command", Offset: 21, Length: 5},
+	}
+	if diff := cmp.Diff(want, sent.Entities); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLinkPreviewOptions(t *testing.T) {
+	r := newRig(t, Options{})
+	r.limit(Limits{})
+	for options, want := range map[string]string{
+		`x`:                      "can't parse link preview options JSON object",
+		`[]`:                     "object expected as link preview options",
+		`{"is_disabled":"true"}`: `field "is_disabled" must be of type Boolean`,
+	} {
+		r.refused(r.call("sendMessage", fields{"chat_id": 7, "text": "x", "link_preview_options": options}), 400, "Bad Request: "+want)
+	}
+	var sent messageObject
+	r.accepted(r.call("sendMessage", fields{
+		"chat_id": 7, "text": "x", "link_preview_options": `{"is_disabled":true,"url":"https://e.com"}`,
+		"protect_content": true, "message_effect_id": "5104841245755180586",
+	}), &sent)
+	want := linkPreview{IsDisabled: true, URL: "https://e.com"}
+	if sent.LinkPreview == nil || *sent.LinkPreview != want || !sent.Protected || sent.Effect != "5104841245755180586" {
+		t.Errorf("%+v", sent)
+	}
+	r.accepted(r.call("sendMessage", fields{"chat_id": 7, "text": "x", "disable_web_page_preview": true}), &sent)
+	if sent.LinkPreview == nil || !sent.LinkPreview.IsDisabled {
+		t.Errorf("%+v", sent)
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *call) suffer(f Fault, broken *apiError) answer {
 		c.hang()
 		return answer{lost: true, invented: true}
 	}
-	if !c.world.sleepUntil(time.Now().Add(r.Delay)) {
+	if !c.world.sleepUntil(c.world.clock.now().Add(r.Delay)) {
 		return lostAnswer
 	}
 	switch {
@@ -55,7 +55,7 @@ func (c *call) announce(seconds float64) {
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c.bot.limiter.announce(c.record.ChatID, c.order(), time.Now().Add(wait))
+	c.bot.limiter.announce(c.record.ChatID, c.caller, w.clock.now(), wait)
 }
 
 // answer is the fault's own answer.

@@ -9,7 +9,7 @@ import (
 // second, and the latest 429s. world.mu guards it.
 type traffic struct {
 	seconds  []trafficSecond // ascending; those without a call are left out
-	refusals []*Call
+	refusals []refusalView
 }
 
 // trafficSecond counts what happened in one second.
@@ -51,7 +51,10 @@ func (t *traffic) second(at time.Time) *trafficSecond {
 // refuse notes a call that was answered 429.
 func (t *traffic) refuse(c *Call) {
 	t.second(c.AnsweredAt).TooManyRequests++
-	t.refusals = append(t.refusals, c)
+	t.refusals = append(t.refusals, refusalView{
+		CallID: c.CallID, At: c.AnsweredAt, Method: c.Method, ChatID: c.ChatID, FaultID: c.FaultID,
+		Wait: answer{status: c.Status}.summary(c),
+	})
 	t.refusals = t.refusals[max(0, len(t.refusals)-trafficRefusals):]
 }
 

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
+
+	"notifier/internal/telegram/sandbox/markup"
 )
 
 // maxLines is how much of a chat the page shows.
@@ -26,11 +29,27 @@ type line struct {
 	author   author
 	id       int64 // message_id; zero for a notice
 	text     string
-	entities []entity
+	entities []markup.Entity
 	at       time.Time
-	message  *Message // a bot's message, which may be edited later
-	call     *Call    // the latest call of a failure
-	times    int      // how often in a row the failure happened
+	message  *Message       // a bot's message, which may be edited later
+	incoming *messageObject // a customer's message as the bots got it
+	failed   failedCall     // of a failure, its latest call
+	times    int            // how often in a row the failure happened
+}
+
+// failedCall is what a line remembers of a call.
+type failedCall struct {
+	botID  int64
+	callID uint64
+	status int // zero if the answer was lost
+}
+
+func (c *Call) failed() failedCall {
+	f := failedCall{botID: c.BotID, callID: c.CallID}
+	if c.Outcome == OutcomeAnswered {
+		f.status = c.Status
+	}
+	return f
 }
 
 // lineView is a line on the wire.
@@ -41,7 +60,12 @@ type lineView struct {
 	Kind        MessageKind     `json:"kind,omitempty"`
 	FileName    string          `json:"fileName,omitempty"`
 	Text        string          `json:"text"`
-	Entities    []entity        `json:"entities,omitempty"`
+	Entities    []markup.Entity `json:"entities,omitempty"`
+	ReplyTo     int64           `json:"replyTo,omitempty"` // the message it answers
+	Quote       string          `json:"quote,omitempty"`   // of that message
+	FileID      string          `json:"fileId,omitempty"`  // of a file that can be shown
+	FileType    string          `json:"fileType,omitempty"`
+	Content     json.RawMessage `json:"content,omitempty"` // the Bot API's object of a place, contact, poll …
 	ReplyMarkup json.RawMessage `json:"replyMarkup,omitempty"`
 	At          time.Time       `json:"at"`
 	EditedAt    time.Time       `json:"editedAt,omitzero"`
@@ -56,31 +80,57 @@ func (l line) view() lineView {
 	view := lineView{
 		Key: l.key, Author: l.author, MessageID: l.id, Text: l.text, Entities: l.entities, At: l.at, Times: l.times,
 	}
-	if c := l.call; c != nil {
-		view.BotID, view.CallID = c.BotID, c.CallID
-		if c.Outcome == OutcomeAnswered {
-			view.Status = c.Status
-		}
+	if l.author == authorFailure {
+		view.BotID, view.CallID, view.Status = l.failed.botID, l.failed.callID, l.failed.status
+	}
+	if l.incoming != nil {
+		view.showIncoming(l.incoming)
 	}
 	if m := l.message; m != nil {
 		view.Kind, view.Text, view.Entities = m.Kind, m.VisibleText, m.entities
 		view.ReplyMarkup, view.EditedAt = m.ReplyMarkup, m.EditedAt
 		view.BotID, view.CallID, view.EditCallID = m.BotID, m.sentBy, m.editedBy
-		if m.file != nil {
-			view.FileName = m.file.name
+		view.ReplyTo, view.Content = m.ReplyTo, m.media
+		if m.reply != nil && m.reply.quote != nil {
+			view.Quote = m.reply.quote.Text
+		}
+		if f := m.file; f != nil {
+			view.FileName, view.Content = f.name, nil
+			if f.content != nil && shownTypes.MatchString(f.mime) {
+				view.FileID, view.FileType = f.id, f.mime
+			}
 		}
 	}
 	return view
 }
 
+// showIncoming shows what a customer's message has besides a text.
+func (v *lineView) showIncoming(m *messageObject) {
+	switch {
+	case len(m.Photo) > 0:
+		v.Kind, v.FileID, v.FileType = KindPhoto, m.Photo[0].FileID, "image/png"
+	case m.Location != nil:
+		v.Kind, v.Content = KindLocation, m.Location
+	case m.Contact != nil:
+		v.Kind, v.Content = KindContact, m.Contact
+	}
+}
+
 // show adds a line to a chat; w.mu is held.
 func (w *world) show(c *chat, l line) {
 	w.lastLine++
-	l.key, l.at = w.lastLine, time.Now()
+	l.key, l.at = w.lastLine, w.clock.now()
 	if len(c.lines) >= maxLines {
-		c.lines = append(c.lines[:0], c.lines[len(c.lines)-maxLines+1:]...)
+		c.lines = slices.Delete(c.lines, 0, len(c.lines)-maxLines+1)
 	}
 	c.lines = append(c.lines, l)
+	if l.message == nil {
+		size := 400 + len(l.text)
+		if l.incoming != nil {
+			size += 600
+		}
+		w.asides.add(aside{c.id, l.key}, size)
+	}
 	w.touch(c)
 }
 
@@ -88,6 +138,7 @@ func (w *world) show(c *chat, l line) {
 func (w *world) touch(c *chat) {
 	w.note()
 	c.changed = w.changes
+	w.chatOrder.use(c.order)
 }
 
 // notice adds a line that nobody said; w.mu is held.
@@ -100,12 +151,12 @@ func (w *world) showFailure(call *Call, a answer) {
 	c, text := w.chat(call.ChatID), call.Method+": "+a.summary(call)
 	if n := len(c.lines); n > 0 && c.lines[n-1].author == authorFailure && c.lines[n-1].text == text {
 		last := &c.lines[n-1]
-		last.call, last.at = call, time.Now()
+		last.failed, last.at = call.failed(), w.clock.now()
 		last.times++
 		w.touch(c)
 		return
 	}
-	w.show(c, line{author: authorFailure, text: text, call: call, times: 1})
+	w.show(c, line{author: authorFailure, text: text, failed: call.failed(), times: 1})
 }
 
 // summary says in one line how a call failed.

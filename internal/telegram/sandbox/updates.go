@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -11,6 +12,8 @@ const (
 	updateMessage      = "message"
 	updateCallback     = "callback_query"
 	updateMyChatMember = "my_chat_member"
+	updatePreCheckout  = "pre_checkout_query"
+	updateInline       = "inline_query"
 )
 
 // The bounds of a bot's queue: updates not fetched for so long are forgotten,
@@ -30,11 +33,12 @@ type update struct {
 // publish puts an update into the queue of every bot; w.mu is held. What it
 // says may depend on the bot.
 func (w *world) publish(kind string, content func(*bot) any) {
-	at := time.Now()
-	deliver := func(b *bot) { b.enqueue(kind, content(b), at) }
+	at := w.clock.now()
+	deliver := func(b *bot) { w.enqueue(b, kind, content(b), at) }
 	if len(w.bots) == 0 {
-		if len(w.unclaimed) < maxUpdates {
-			w.unclaimed = append(w.unclaimed, deliver)
+		if w.unclaimed = append(w.unclaimed, deliver); len(w.unclaimed) > maxUnclaimed {
+			w.unclaimed = slices.Delete(w.unclaimed, 0, 1)
+			w.forgotten.Updates++
 		}
 		return
 	}
@@ -43,22 +47,46 @@ func (w *world) publish(kind string, content func(*bot) any) {
 	}
 }
 
-// enqueue puts an update into the bot's queue, if it wants that kind.
-func (b *bot) enqueue(kind string, content any, at time.Time) {
+// enqueue puts an update into the bot's queue, if it wants that kind; w.mu is
+// held.
+func (w *world) enqueue(b *bot, kind string, content any, at time.Time) {
 	if !b.allows(kind) || len(b.updates) >= maxUpdates {
 		return
 	}
-	body := encode(map[string]any{"update_id": b.nextUpdate, kind: content})
+	// Some clients take the second key for the kind, so the id has to be first.
+	body := fmt.Appendf(nil, `{"update_id":%d,%q:%s}`, b.nextUpdate, kind, encode(content))
 	b.updates = append(b.updates, update{b.nextUpdate, body, at})
+	w.updateBytes += updateSize(body)
 	b.nextUpdate++
 	close(b.arrived)
 	b.arrived = make(chan struct{})
+	w.trimUpdates()
+}
+
+// updateSize is about how many bytes an update takes while it waits.
+func updateSize(body json.RawMessage) int { return len(body) + 100 }
+
+func (b *bot) queuedBytes(updates []update) int {
+	n := 0
+	for _, u := range updates {
+		n += updateSize(u.body)
+	}
+	return n
+}
+
+// dropUpdates takes the oldest updates from the queue; world.mu is held.
+func (b *bot) dropUpdates(n int) {
+	b.world.updateBytes -= b.queuedBytes(b.updates[:n])
+	clear(b.updates[:n])
+	if b.updates = b.updates[n:]; len(b.updates) == 0 {
+		b.updates = nil
+	}
 }
 
 // pending returns the oldest updates from an id on.
 func (b *bot) pending(from int64, limit int) []json.RawMessage {
-	expired := time.Now().Add(-updateLifetime)
-	b.updates = slices.DeleteFunc(b.updates, func(u update) bool { return u.at.Before(expired) })
+	expired := b.world.clock.now().Add(-updateLifetime)
+	b.dropUpdates(b.countUpdates(func(u update) bool { return u.at.Before(expired) }))
 	list := []json.RawMessage{}
 	for _, u := range b.updates {
 		if u.id >= from && len(list) < limit {
@@ -68,9 +96,18 @@ func (b *bot) pending(from int64, limit int) []json.RawMessage {
 	return list
 }
 
+// countUpdates is how many of the oldest updates a condition holds for.
+func (b *bot) countUpdates(matches func(update) bool) int {
+	n := 0
+	for n < len(b.updates) && matches(b.updates[n]) {
+		n++
+	}
+	return n
+}
+
 // confirm forgets the updates before an id.
 func (b *bot) confirm(before int64) {
-	b.updates = slices.DeleteFunc(b.updates, func(u update) bool { return u.id < before })
+	b.dropUpdates(b.countUpdates(func(u update) bool { return u.id < before }))
 }
 
 // allow changes the kinds of updates by the parameter allowed_updates: without

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,5 +204,15 @@ func TestUpdateIDsGoOnAfterReset(t *testing.T) {
 	defer again.Close()
 	if got := again.current().firstUpdate; got != before {
 		t.Errorf("the same seed begins with %d, then %d", before, got)
+	}
+}
+
+// Some clients take the second key of an update for its kind.
+func TestUpdateIDComesFirst(t *testing.T) {
+	r := newRig(t, Options{})
+	r.done(r.Write(7, "hello"))
+	answer := r.call("getUpdates", nil)
+	if !strings.HasPrefix(string(answer.Result), `[{"update_id":`) || !strings.Contains(string(answer.Result), `,"message":{`) {
+		t.Errorf("%s", answer.Result)
 	}
 }

@@ -24,7 +24,10 @@ const (
 	maxConnections     = 100
 )
 
-var webhookSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{0,256}$`)
+// maxSecret is the longest secret token in bytes.
+const maxSecret = 256
+
+var webhookSecret = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
 
 // setWebhook sets the webhook, or deletes it when the url is empty. Plain http
 // is accepted, as by a local Bot API server; certificates are not looked at.
@@ -38,6 +41,9 @@ func setWebhook(c *call) (any, *apiError) {
 		return nil, badRequest("bad webhook: invalid webhook URL specified")
 	}
 	secret := c.params.values["secret_token"]
+	if len(secret) > maxSecret {
+		return nil, badRequest("secret token is too long")
+	}
 	if !webhookSecret.MatchString(secret) {
 		return nil, badRequest("secret token contains unallowed characters")
 	}
@@ -50,7 +56,7 @@ func setWebhook(c *call) (any, *apiError) {
 	b.allow(c.params)
 	b.endPoll("terminated by setWebhook request")
 	if c.params.flag("drop_pending_updates") {
-		b.updates = nil
+		b.dropUpdates(len(b.updates))
 	}
 	connections := min(max(c.params.integer("max_connections", defaultConnections), 1), maxConnections)
 	if old := b.webhook; old != nil {
@@ -72,7 +78,7 @@ func deleteWebhook(c *call) (any, *apiError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.params.flag("drop_pending_updates") {
-		b.updates = nil
+		b.dropUpdates(len(b.updates))
 	}
 	if b.webhook == nil {
 		return explained{true, "Webhook is already deleted"}, nil

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,6 +170,8 @@ func TestWebhookRefusals(t *testing.T) {
 	for _, address := range []string{"shop", "ftp://shop/", "http://", "http://a b/"} {
 		r.refused(r.call("setWebhook", fields{"url": address}), 400, "Bad Request: bad webhook: invalid webhook URL specified")
 	}
+	r.refused(r.call("setWebhook", fields{"url": "http://shop/", "secret_token": strings.Repeat("a", 257)}),
+		400, "Bad Request: secret token is too long")
 	r.refused(r.call("setWebhook", fields{"url": "http://shop/", "secret_token": "a b"}),
 		400, "Bad Request: secret token contains unallowed characters")
 }

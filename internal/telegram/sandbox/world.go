@@ -14,25 +14,42 @@ type world struct {
 	workers *sync.WaitGroup // goroutines that Close waits for
 	ctx     context.Context // ends with the world
 	cancel  context.CancelFunc
+	clock   clock
 
 	mu        sync.Mutex // guards the fields below
 	dice      *rand.Rand
 	limits    Limits
 	faults    []*ActiveFault
 	faultIDs  int
+	budget    budget
+	forgotten forgotten
 	bots      map[int64]*bot
+	botOrder  recency[*bot]
 	unclaimed []func(*bot) // updates from before the first bot called
 	chats     map[int64]*chat
+	chatOrder recency[*chat] // by what happened in them
 	files     map[string]*sentFile
+	lastFile  int
 	callbacks map[string]callback // by the query's id
 	messages  *journal[*Message]
 	calls     *journal[*Call]
-	stats     Stats
-	recent    window // deliveries of the last seconds, for maxPerSecond
-	began     time.Time
-	changes   uint64        // what the page shows has changed so often
-	changed   chan struct{} // closed and replaced at each change, and when a call begins
-	traffic   traffic
+	asides    *journal[aside]
+	uploads   *journal[*sentFile]
+	queries   *journal[string] // ids of callbacks
+
+	checkouts pending[checkout]
+	inline    pending[inlineQuery]
+
+	steps  *journal[step] // what was done from outside
+	topics int            // of all chats
+
+	updateBytes int // of all updates that wait
+	stats       Stats
+	recent      window // deliveries of the last seconds, for maxPerSecond
+	began       time.Time
+	changes     uint64        // what the page shows has changed so often
+	changed     chan struct{} // closed and replaced at each change, and when a call begins
+	traffic     traffic
 
 	lastCall    uint64
 	lastLine    uint64
@@ -40,12 +57,11 @@ type world struct {
 	firstUpdate int64 // the id of the first update of each bot
 }
 
-// The journals keep this much and then forget the oldest entries; the counters
-// of Stats go on.
+// The journals keep so many entries, if their part of the memory allows, and
+// then forget the oldest; the counters of Stats go on.
 const (
-	maxCalls        = 100_000
-	maxMessages     = 200_000
-	maxJournalBytes = 128 << 20
+	maxCalls    = 100_000
+	maxMessages = 200_000
 )
 
 func newWorld(options Options, workers *sync.WaitGroup) *world {
@@ -59,13 +75,13 @@ func newWorld(options Options, workers *sync.WaitGroup) *world {
 		chats:       map[int64]*chat{},
 		files:       map[string]*sentFile{},
 		callbacks:   map[string]callback{},
-		messages:    &journal[*Message]{maxEntries: maxMessages, maxBytes: maxJournalBytes},
-		calls:       &journal[*Call]{maxEntries: maxCalls, maxBytes: maxJournalBytes},
 		recent:      window{span: time.Second},
 		began:       time.Now(),
 		changed:     make(chan struct{}),
 		firstUpdate: firstUpdateID(dice),
 	}
+	w.keepJournals()
+	w.botOrder.most, w.chatOrder.most = maxBots, w.budget.chats
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	return w
 }
@@ -99,11 +115,6 @@ func (w *world) end() {
 }
 
 func (w *world) alive() bool { return w.ctx.Err() == nil }
-
-// sleepUntil waits for an instant. It is false when the world ended before. A
-// client that has gone away does not shorten it: a server that has read a
-// request goes on with it.
-func (w *world) sleepUntil(at time.Time) bool { return sleepUntil(w.ctx, at) }
 
 // sleepUntil waits for an instant. It is false when the context ended before.
 func sleepUntil(ctx context.Context, at time.Time) bool {

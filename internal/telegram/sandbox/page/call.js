@@ -1,6 +1,6 @@
 // The window with the raw call and answer.
 
-import { ask } from "./api.js";
+import { ask, send } from "./api.js";
 import { byId, button, clock, copy, make } from "./dom.js";
 
 export async function showCalls(ids) {
@@ -20,12 +20,25 @@ export async function showCalls(ids) {
 function callPart(call) {
   const curl = make("pre", { className: "curl" }, curlOf(call));
   const copier = button("Copy as curl", () => copy(curl.textContent, copier, curl));
+  const replayer = button("Make it again", () => replay(call.callId, replayer));
+  const note = make("p", { className: "alarm" }, ...(call.violations ?? []).map((why) => make("span", {}, why + " ")));
   return make("section", {},
-    make("h2", {}, call.method),
+    make("h2", {}, call.method, " ", make("a", { href: `#/call/${call.callId}` }, `#${call.callId}`)),
+    note,
     make("p", { className: "faint" }, about(call)),
-    make("h3", {}, "Call ", copier), curl,
+    make("h3", {}, "Call ", copier, replayer), curl,
     make("h3", {}, "Parameters"), make("pre", {}, pretty(unpacked(call.params ?? {}))),
     make("h3", {}, call.outcome === "answered" ? `Answer ${call.status}` : "Answer"), make("pre", {}, answerOf(call)));
+}
+
+// replay makes a call again and shows the new one.
+async function replay(id, from) {
+  try {
+    const again = await send("POST", `/sandbox/calls/${id}/replay`);
+    await showCalls([again.callId]);
+  } catch (error) {
+    from.textContent = error.message;
+  }
 }
 
 function about(call) {

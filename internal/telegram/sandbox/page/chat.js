@@ -2,6 +2,7 @@
 
 import { act, ask } from "./api.js";
 import { arrange, button, byId } from "./dom.js";
+import { showKeyboard } from "./customer.js";
 import { lineElement } from "./lines.js";
 import { avatar, markSeen } from "./chats.js";
 
@@ -35,12 +36,25 @@ export async function showChat(listed, world, manyBots) {
   const first = shownChange === "";
   shownChange = change;
   showHead(chat);
-  const list = byId("lines");
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
-  arrange(list, chat.lines.map((line) => ({ ...line, manyBots })), (line) => line.key, (line) => lineElement(line, press));
-  if (first || atEnd) list.scrollTop = list.scrollHeight;
+  showKeyboard(chat, doAct);
+  const list = byId("lines"), log = byId("log");
+  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+  arrange(list, chat.lines.map((line) => ({ ...line, manyBots, chatId: wanted })), (line) => line.key, (line) => lineElement(line, press));
+  if (first || atEnd) log.scrollTop = log.scrollHeight;
   if (first && searched) showFound(list, chat.lines);
+  if (first && sought) showMessage(list, chat.lines);
   markSeen(chat);
+}
+
+let sought = 0; // the message that an address names
+export const seek = (messageId) => { sought = messageId; shownChange = ""; };
+
+function showMessage(list, lines) {
+  const i = lines.findIndex((line) => line.messageId === sought);
+  sought = 0;
+  if (i < 0) return;
+  list.children[i].classList.add("found");
+  list.children[i].scrollIntoView({ block: "center" });
 }
 
 function showFound(list, lines) {
@@ -107,7 +121,7 @@ export async function doAct(name, body) {
   }
 }
 
-const press = (messageId, data) => doAct("press", { messageId, data });
+const press = (messageId, data, act = "press") => doAct(act, act === "pay" ? { messageId } : { messageId, data });
 
 // payloadOf takes the payload out of a deep link, or a payload as it is.
 export function payloadOf(text) {

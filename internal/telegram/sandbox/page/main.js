@@ -4,9 +4,12 @@
 import { ask } from "./api.js";
 import { byId, copy } from "./dom.js";
 import { enterWorld, moveFocus, showChats } from "./chats.js";
-import { currentChat, doAct, openChat, payloadOf, showChat } from "./chat.js";
+import { currentChat, doAct, openChat, payloadOf, seek, showChat } from "./chat.js";
 import { buildPanel, showPanel } from "./panel.js";
 import { showStrip } from "./strip.js";
+import { hideCalls, listCalls, refreshCalls } from "./calls.js";
+import { showCalls } from "./call.js";
+import { openCustomer } from "./customer.js";
 
 let version = "";
 let search = "";
@@ -41,21 +44,60 @@ function refresh() {
 }
 
 async function show(overview) {
-  if (enterWorld(overview.world) && latest) openChat(0); // the chats of before are gone
+  if (enterWorld(overview.world) && latest) { // the chats of before are gone
+    goTo("");
+    openChat(0);
+  }
   latest = overview;
   const s = overview.stats;
   byId("stats").textContent = `${s.calls} calls · ${s.delivered} delivered · ${s.tooManyRequests} × 429 · ` +
     `${s.violations} violations · at most ${s.maxPerSecond}/s`;
   showStrip(overview);
+  showForgotten(overview.forgotten);
   showPanel(overview);
   const listed = overview.chats.find((chat) => chat.chatId === currentChat());
+  await refreshCalls();
   await showChat(listed, overview.world, overview.bots > 1);
   showChats(overview.chats, currentChat(), search);
-  byId("welcome").hidden = currentChat() !== 0;
+  byId("welcome").hidden = currentChat() !== 0 || !byId("calls").hidden;
   byId("welcome-title").textContent = overview.chats.length > 0 || search ? "No chat is open" : "No chats yet";
 }
 
-function open(chatId) {
+// showForgotten says what was given up for want of room.
+function showForgotten(counts) {
+  const parts = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+  byId("forgotten").hidden = parts.length === 0;
+  byId("forgotten").textContent = `The oldest were forgotten, for want of room: ${parts.join(", ")}.`;
+}
+
+// Addresses: each chat, message and call has one.
+
+function goTo(address) {
+  if (location.hash !== address) history.pushState(null, "", address || "#/");
+}
+
+function followAddress() {
+  const [place, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [kind, id, , messageId] = place.split("/");
+  hideCalls();
+  if (kind === "chat" && Number(id)) {
+    if (messageId) seek(Number(messageId));
+    open(Number(id), Number(messageId));
+  } else {
+    open(0);
+    if (kind === "calls") listCalls(new URLSearchParams(query));
+    if (kind === "call" && Number(id)) showCalls([Number(id)]);
+  }
+  byId("welcome").hidden = currentChat() !== 0 || !byId("calls").hidden;
+}
+
+addEventListener("popstate", followAddress);
+
+function open(chatId, messageId) {
+  if (chatId !== 0) {
+    hideCalls();
+    goTo(`#/chat/${chatId}${messageId ? `/message/${messageId}` : ""}`);
+  }
   openChat(chatId, search);
   byId("welcome").hidden = chatId !== 0;
   if (latest) showChats(latest.chats, chatId, search);
@@ -80,6 +122,7 @@ byId("back").addEventListener("click", () => close());
 
 function close() {
   const was = currentChat();
+  goTo("");
   open(0);
   byId("chats").querySelector(`[data-chat="${was}"]`)?.focus();
 }
@@ -98,6 +141,8 @@ byId("first-start").addEventListener("click", () => {
   open(7900000001);
   doAct("start", {});
 });
+
+byId("more").addEventListener("click", () => openCustomer(currentChat(), doAct));
 
 byId("search").addEventListener("input", (event) => {
   search = event.target.value.trim();
@@ -118,7 +163,7 @@ document.addEventListener("visibilitychange", () => !document.hidden && refresh(
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
   const inList = event.target.closest?.("#side");
-  if (byId("call").open) return;
+  if (byId("call").open || byId("customer").open) return;
   if (event.key === "/" && !typing) {
     event.preventDefault();
     byId("search").focus();
@@ -140,4 +185,5 @@ byId("copy-try").addEventListener("click", (event) => copy(example, event.target
 for (const place of document.querySelectorAll(".origin")) place.textContent = location.origin;
 buildPanel();
 togglePanel(wide.matches);
+followAddress();
 follow();

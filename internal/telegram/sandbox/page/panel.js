@@ -53,6 +53,7 @@ function block() {
 const fields = {
   botPerSecond: "Bot, messages a second", chatPerSecond: "Chat, messages a second", chatBurst: "Chat, at once after a rest",
   groupPerMinute: "Group, messages a minute", hold: "Hold up to, instead of 429", latency: "Latency of each call",
+  tolerance: "Let through, if early by up to",
 };
 const inputs = {};
 const limits = make("form", { id: "limits" });
@@ -66,7 +67,7 @@ limits.addEventListener("submit", (event) => {
   event.preventDefault();
   const wanted = {};
   for (const [name, input] of Object.entries(inputs)) {
-    wanted[name] = name === "hold" || name === "latency" ? input.value.trim() : Number(input.value);
+    wanted[name] = ["hold", "latency", "tolerance"].includes(name) ? input.value.trim() : Number(input.value);
   }
   attempt(() => send("PUT", "/sandbox/limits", wanted));
   document.activeElement?.blur();
@@ -81,6 +82,17 @@ function showLimits(now) {
   for (const [name, input] of Object.entries(inputs)) input.value = now[name];
 }
 
+// The clock
+
+const ahead = make("p", { className: "faint" });
+const steps = [["1 minute", "1m"], ["1 hour", "1h"], ["1 day", "24h"]].map(([text, by]) =>
+  button(`+ ${text}`, () => attempt(() => send("POST", "/sandbox/clock", { forward: by }))));
+
+function showClock(now) {
+  const seconds = Math.round((Date.parse(now) - Date.now()) / 1000);
+  ahead.textContent = seconds > 30 ? `It is ${new Date(now).toLocaleString()}, ${Math.round(seconds / 60)} minutes ahead.` : "As on this machine.";
+}
+
 export function buildPanel() {
   const list = presets.map((preset) => button(preset.text, () => addPreset(preset), { title: preset.hint }));
   const blocker = button("Block", block, { title: "The customer of the open chat blocks the bot" });
@@ -93,6 +105,7 @@ export function buildPanel() {
     make("h2", {}, "Faults in force ", endAll), faults, noFaults,
     make("h2", {}, "Limits"), limits,
     make("h2", {}, "Latest 429s"), refusals, noRefusals,
+    make("h2", {}, "Clock"), ahead, make("p", { className: "steps" }, ...steps),
     make("p", {}, afresh));
 }
 
@@ -105,6 +118,7 @@ export function showPanel(overview) {
   count.hidden = overview.faults.length === 0;
   count.textContent = overview.faults.length;
   showLimits(overview.limits);
+  showClock(overview.now);
   arrange(refusals, overview.refusals.toReversed(), (refusal) => refusal.callId, refusalItem);
   noRefusals.hidden = overview.refusals.length > 0;
 }

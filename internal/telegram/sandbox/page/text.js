@@ -15,6 +15,12 @@ const wrappers = {
   text_link: (entity) => link(entity.url),
   text_mention: () => make("span", { className: "mention" }),
   bot_command: () => make("span", { className: "mention" }),
+  mention: () => make("span", { className: "mention" }),
+  hashtag: () => make("span", { className: "mention" }),
+  cashtag: () => make("span", { className: "mention" }),
+  phone_number: () => make("span", { className: "mention" }),
+  email: () => make("span", { className: "mention" }),
+  url: (entity, text) => link(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`),
 };
 
 // blocks stand on lines of their own, so the line break after them is not shown.
@@ -49,7 +55,7 @@ export function formatted(text, entities = [], begin = 0, end = text.length) {
     if (entity.offset < at || entity.offset >= end) return;
     nodes.push(text.slice(at, entity.offset));
     const inner = formatted(text, entities.slice(i + 1), entity.offset, last);
-    const wrapped = wrappers[entity.type]?.(entity);
+    const wrapped = wrappers[entity.type]?.(entity, text.slice(entity.offset, last));
     wrapped?.append(...inner);
     nodes.push(...(wrapped ? [wrapped] : inner));
     at = last;
