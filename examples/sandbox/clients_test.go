@@ -71,7 +71,7 @@ func TestFrameworkHelpers(t *testing.T) {
 		"pytest": {[]string{"/usr/bin/python3", "-m", "pytest", "--version"}, "pytest",
 			[]string{"/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"}, "1 passed"},
 		"node":    {[]string{"node", "--version"}, "jest", []string{"node", "--test"}, "# pass 1"},
-		"PHPUnit": {[]string{"phpunit", "--version"}, "phpunit", []string{"phpunit", "GreetingTest.php"}, "OK (1 test"},
+		"PHPUnit": {[]string{"phpunit", "--version"}, "phpunit", []string{"phpunit", "--do-not-cache-result", "GreetingTest.php"}, "OK (1 test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := exec.CommandContext(t.Context(), c.needs[0], c.needs[1:]...).Run(); err != nil {

@@ -162,6 +162,8 @@ func (s *Sandbox) waitForChange(rw http.ResponseWriter, r *http.Request) bool {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
+	s.gallery.watchers.Add(1)
+	defer s.gallery.watchers.Add(-1)
 	for {
 		w := s.current()
 		w.mu.Lock()

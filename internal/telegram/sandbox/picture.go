@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +15,8 @@ const pictureAge = 200 * time.Millisecond
 
 // gallery holds the latest picture of the page.
 type gallery struct {
+	watchers atomic.Int64 // how many wait for a picture
+
 	mu      sync.Mutex // held while a picture is made, too, so that one is enough
 	version string
 	body    []byte
@@ -44,12 +48,20 @@ func (s *Sandbox) sameWorld(version string) bool {
 	return len(version) > len(name) && version[:len(name)] == name
 }
 
+// fewWatchers is how many may be answered at the same moment.
+const fewWatchers = 4
+
 // untilPicture is how long it takes until a newer picture than the latest may be
-// made.
+// made. Of many watchers each waits a little longer, so that they do not all come
+// at once.
 func (s *Sandbox) untilPicture() time.Duration {
 	s.gallery.mu.Lock()
 	defer s.gallery.mu.Unlock()
-	return min(time.Until(s.gallery.made.Add(pictureAge)), pictureAge)
+	wait := min(time.Until(s.gallery.made.Add(pictureAge)), pictureAge)
+	if s.gallery.watchers.Load() > fewWatchers {
+		wait = max(wait, 0) + rand.N(pictureAge)
+	}
+	return wait
 }
 
 func showBody(rw http.ResponseWriter, body []byte) {
