@@ -21,7 +21,8 @@ func (r *round) decide(tx database.Tx, c candidate) error {
 	}
 	if gone := err != nil; gone || m.State != StatePending || m.line != c.address {
 		box.touch(tx, c.address) // the turn was not what its message says
-		return nil               //nolint:nilerr // a message that is not there is no error of the round
+		r.wrote = true
+		return nil //nolint:nilerr // a message that is not there is no error of the round
 	}
 	to, err := box.Recipient(tx, c.address)
 	if err != nil {
@@ -45,6 +46,7 @@ func (r *round) decide(tx database.Tx, c candidate) error {
 	if at := r.d.limiter.NextTo(c.address, r.now); at.After(r.now) {
 		to.paceUntil, to.paceWait = wholeMillis(at), at.Sub(r.now)
 		r.consider(to.paceUntil, true)
+		r.wrote = true
 		return box.save(tx, to)
 	}
 	return r.open(tx, c, m, to)

@@ -50,6 +50,7 @@ type Dispatcher struct {
 	next       time.Time // when the last round said that something will be due by itself
 	writes     int64     // how often something was written, as far as this process knows
 	lastTask   int64     // the task that had the last slice
+	sweep      sweep     // how far the walk over those that are due has come, see grantThrough
 	wanted     time.Time // since when the pace alone has held back the next call
 	status     SenderStatus
 	reconciler reconciler

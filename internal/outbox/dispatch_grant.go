@@ -75,25 +75,34 @@ func (r *round) grant(tx database.Tx) error {
 // grantTo goes through those whose turn it is, by rank and by how long they have waited, until n calls are
 // granted. In another order where the rules want one: a private chat first, or one to avoid last.
 func (r *round) grantTo(tx database.Tx, p permit, n int) error {
+	if !p.private && p.avoid == "" {
+		return r.grantThrough(tx, n, "", "", &r.sweep)
+	}
 	if p.private {
-		if err := r.grantThrough(tx, n, p.avoid, ` AND substr(address, 1, 1) <> '-'`); err != nil {
+		if err := r.grantThrough(tx, n, p.avoid, ` AND substr(address, 1, 1) <> '-'`, &sweep{}); err != nil {
 			return err
 		}
 	}
-	if err := r.grantThrough(tx, n, p.avoid, ""); err != nil {
+	if err := r.grantThrough(tx, n, p.avoid, "", &sweep{}); err != nil {
 		return err
 	}
 	if p.avoid != "" && !p.never && len(r.granted) < n {
-		return r.grantThrough(tx, n, "", "")
+		return r.grantThrough(tx, n, "", "", &sweep{})
 	}
 	return nil
 }
 
-// grantThrough walks over the due turns in pages. Each recipient is looked at once in a round.
-func (r *round) grantThrough(tx database.Tx, n int, avoid, only string) error {
+// sweep is, for each rank, the recipient behind which a walk over those that are due goes on.
+type sweep [rankBroadcast + 1]*candidate
+
+// grantThrough walks over the due turns in pages. Each recipient is looked at once in a round, and mostRows of
+// them at most: thousands may be due and yet wait, until the channel has told its time or shown life. The next
+// round goes on behind them; at the end of a rank the walk begins anew with the next event.
+func (r *round) grantThrough(tx database.Tx, n int, avoid, only string, from *sweep) error {
 	const others = 8 // how many more than are needed are read, as some cannot go
+	looked := 0
 	for rank := rankReply; rank <= rankBroadcast; rank++ {
-		var last *candidate
+		last := from[rank]
 		for len(r.granted) < n {
 			limit := min(n-len(r.granted)+others, r.d.config.BatchSize)
 			page, err := r.candidatesOf(tx, rank, last, limit, only)
@@ -101,12 +110,17 @@ func (r *round) grantThrough(tx database.Tx, n int, avoid, only string) error {
 				return err
 			}
 			for _, c := range page {
+				if len(r.granted) == n {
+					return nil
+				}
+				if looked++; looked > mostRows {
+					from[rank] = last
+					r.again = r.again || from == &r.sweep
+					return nil
+				}
 				last = &c
 				if c.address == avoid || r.isGranted(c.address) {
 					continue
-				}
-				if len(r.granted) == n {
-					return nil
 				}
 				if err := r.decide(tx, c); err != nil {
 					return err
@@ -116,6 +130,7 @@ func (r *round) grantThrough(tx database.Tx, n int, avoid, only string) error {
 				break
 			}
 		}
+		from[rank] = nil
 	}
 	return nil
 }
@@ -154,8 +169,8 @@ func (r *round) candidatesOf(tx database.Tx, rank int, last *candidate, limit in
 		page = append(page, c)
 		return err
 	}, `SELECT address, head, turn_at FROM notifier_recipients INDEXED BY notifier_recipients_turn
-		WHERE channel = ?1 AND turn_rank = ?2 AND turn_at IS NOT NULL AND turn_at <= ?3 AND turn_at >= ?4
-			AND (turn_at > ?4 OR head > ?5)`+only+`
+		WHERE channel = ?1 AND turn_rank = ?2 AND turn_at IS NOT NULL AND turn_at <= ?3
+			AND (turn_at, head) > (?4, ?5)`+only+`
 		ORDER BY turn_at, head LIMIT ?6`,
 		r.d.box.channel, rank, r.horizon().UnixMilli(), after.at, after.head, limit)
 	if err != nil {

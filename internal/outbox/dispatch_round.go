@@ -18,6 +18,7 @@ type round struct {
 	wall    time.Time
 	machine channelMachine
 	pauses  pauses
+	sweep   sweep // how far the walk over those that are due has come
 
 	reload  bool // the identity was accepted: begin anew
 	again   bool // there is more to do at once
@@ -59,7 +60,7 @@ func (d *Dispatcher) round(ctx context.Context) (outcomeOfRound, error) {
 		d.writes++
 	}
 	err := d.db.Write(ctx, func(tx database.Tx) error {
-		r = &round{d: d, now: now, wall: now, machine: d.machine}
+		r = &round{d: d, now: now, wall: now, machine: d.machine, sweep: d.sweep}
 		if d.clock.Trusted() {
 			r.wall = d.clock.wall().Round(0).UTC()
 		}
@@ -81,7 +82,7 @@ func (d *Dispatcher) apply(ctx context.Context, r *round) (outcomeOfRound, error
 		d.loaded = false
 		return outcomeOfRound{again: true}, nil
 	}
-	d.machine, d.lastTask, d.next = r.machine, r.task, r.next
+	d.machine, d.lastTask, d.next, d.sweep = r.machine, r.task, r.next, r.sweep
 	if r.wrote || len(r.granted) > 0 || r.ended > 0 {
 		d.writes++
 	}
