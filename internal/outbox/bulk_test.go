@@ -33,6 +33,9 @@ func TestBulkRetryAndRevive(t *testing.T) {
 		if n := count(Bulk{State: "dead", DryRun: true}); n != 2 {
 			t.Errorf("%d, with one of a dead chat", n)
 		}
+		if n := count(Bulk{State: "canceled", Reason: ReasonRejected}); n != 0 {
+			t.Errorf("%d canceled ones were rejected", n)
+		}
 		if n := count(Bulk{State: "dead", Since: time.Now(), DryRun: true}); n != 0 {
 			t.Errorf("%d since now", n)
 		}

@@ -23,6 +23,9 @@ type Bulk struct {
 // returns their number. It goes in slices; what a kill or the end of ctx leaves over is done by the
 // sender.
 func (o *Outbox) RetryAll(ctx context.Context, db *database.DB, now time.Time, b Bulk) (int, error) {
+	if b.Reason != "" && State(b.State) != stateOf(b.Reason) {
+		return 0, nil
+	}
 	return o.all(ctx, db, now, b, taskRetry, o.retryable)
 }
 

@@ -205,6 +205,15 @@ const (
 	ReasonStopped    = "stopped"
 )
 
+// stateOf is the state of messages with a reason.
+func stateOf(reason string) State {
+	switch reason {
+	case ReasonCanceled, ReasonSuperseded, ReasonStopped:
+		return StateCanceled
+	}
+	return StateDead
+}
+
 // Reasons why a recipient is dead or doubtful.
 const (
 	RecipientBlocked      = "blocked"

@@ -29,8 +29,8 @@ func (o *Outbox) Messages(tx database.Tx, f Filter) ([]Message, error) {
 
 // list reads one page. column is what chooses the messages besides the filter: recipient or address.
 func (o *Outbox) list(tx database.Tx, f Filter, column, value string) ([]Message, error) {
-	if f.Reason != "" && f.State != "" && f.State != StateDead && f.State != StateCanceled {
-		return nil, nil // only those have reasons, and a walk over all with this one would find none
+	if f.Reason != "" && f.State != "" && f.State != stateOf(f.Reason) {
+		return nil, nil // a walk over all with this reason would find none
 	}
 	query := `SELECT ` + columns + ` FROM outbox WHERE channel = ? AND id < ?`
 	args := []any{o.channel, f.Before}

@@ -60,7 +60,7 @@ var exceptions = []exception{
 
 	// Bulk actions.
 	{"outbox", "INDEXED BY outbox_troubled", "outbox_troubled (channel=? AND state=? AND id>?)", page},
-	{"outbox", "INDEXED BY outbox_reason", "outbox_reason (channel=? AND reason=? AND id>?)", page + "; a reason goes with one state"},
+	{"outbox", "INDEXED BY outbox_reason", "outbox_reason (channel=? AND reason=? AND id>?)", page + "; a reason goes with one state, and nothing is asked for another"},
 
 	// Retention, and its dry run.
 	{"outbox", "SELECT id, ended_at, state FROM outbox INDEXED BY outbox_ended", "outbox_ended", page},
