@@ -60,7 +60,7 @@ func (h *history) took(err error) bool {
 	case err == nil:
 		return true
 	case errors.As(err, &conflict), errors.Is(err, ErrNotFound):
-	case errors.Is(err, database.ErrBusy), h.broken && strings.Contains(err.Error(), "disk full"):
+	case errors.Is(err, database.ErrBusy), strings.Contains(err.Error(), "read a message"), h.broken && strings.Contains(err.Error(), "disk full"):
 	default:
 		h.must(err)
 	}

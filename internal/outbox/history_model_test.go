@@ -358,6 +358,11 @@ func (h *history) checkEnds() {
 				x.id, x.recipient, x.address, x.state, x.hold, x.readyAt, now, r.gate, r.doubt, r.turnAt, m.status, h.process.d.Trouble())
 		}
 	}
+	if d := h.process.d; h.t.Failed() {
+		h.t.Logf("the process: its time %s, wall %s, known %v, breaker %+v, canary %+v, guard %+v, signs %+v, waits %+v, greeting %+v, gate %v, calls %d, unsaved %d, next %v, trouble %q",
+			d.clock.Now(), h.wall(), d.clock.Known(), d.machine.breaker, d.machine.canary, d.machine.guard, d.machine.signs, d.machine.waits,
+			d.machine.greeting, d.machine.gate, len(d.calls), len(d.unsaved), d.next, d.Trouble())
+	}
 	if len(m.tasks) > 0 {
 		h.wrong("after the calm there are tasks: %s", strings.Join(m.tasks, "; "))
 	}

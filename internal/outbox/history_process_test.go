@@ -16,8 +16,7 @@ type process struct {
 	killed chan struct{} // closed when it is killed
 	rhythm atomic.Int64  // time.Duration between two safety passes
 	dies   atomic.Int32  // where it is to be killed
-	steps  int           // how often the wall clock had been set when it began
-	offset time.Duration // of the wall clock, then
+	offset time.Duration // of the wall clock, when it began
 	began  time.Time
 }
 
