@@ -78,6 +78,7 @@ func (p *process) kill(point int32) {
 	case <-time.After(mostSeconds * time.Second):
 	}
 	p.dies.Store(atRound)
+	p.h.mend() // a process that cannot store its answers makes no round
 	for {
 		p.d.Wake()
 		select {
