@@ -147,6 +147,11 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a CallResult, 
 	}
 	out := judge(m, to, a, circumstances{epoch: c.epoch, counts: r.counts, spare: r.spare,
 		identity: d.config.Identity, sendTimeout: d.config.SendTimeout}, d.box.policy, at)
+	if !gone {
+		if err := d.endDeaf(tx, m, &out); err != nil {
+			return 0, err
+		}
+	}
 	first, err := d.closeAttempt(tx, c, a, out.counted, at)
 	if err != nil {
 		return 0, err
@@ -164,6 +169,29 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a CallResult, 
 		}
 	}
 	return ended, d.applyRuling(tx, r, at)
+}
+
+// endDeaf ends a message that would wait on, and whose recipient has died while its call was under
+// way: what waited for it has ended, and nothing would ever wake this one.
+func (d *Dispatcher) endDeaf(tx database.Tx, m Message, out *outcome) error {
+	if out.state != Pending || out.movedTo != "" {
+		return nil
+	}
+	r := out.recipient
+	if m.line != r.Address {
+		var err error
+		if r, err = d.box.Recipient(tx, m.line); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.hears(m.rank):
+	case m.Doubts > 0 || out.doubted:
+		out.end(Unsure, "")
+	default:
+		out.end(r.fate())
+	}
+	return nil
 }
 
 // closeAttempt completes an attempt's row, and says whether that was the first time.

@@ -88,6 +88,9 @@ func (d *Dispatcher) putBack(tx database.Tx, m Message, at time.Time) error {
 	if m.Doubts == 0 {
 		return nil
 	}
+	if m, err = d.box.Message(tx, m.ID); err != nil || m.State != Pending {
+		return err // its chat is dead
+	}
 	wait := resendAfter(d.config.SendTimeout)
 	_, err = tx.Exec(`UPDATE outbox SET ready_at = ?, ready_wait = ? WHERE id = ?`, at.Add(wait).UnixMilli(), wait.Milliseconds(), m.ID)
 	if err != nil {

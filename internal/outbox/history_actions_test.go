@@ -60,7 +60,7 @@ func (h *history) took(err error) bool {
 	case err == nil:
 		return true
 	case errors.As(err, &conflict), errors.Is(err, ErrNotFound):
-	case errors.Is(err, database.ErrBusy), h.broken && strings.Contains(err.Error(), "disk full"):
+	case errors.Is(err, database.ErrBusy), strings.Contains(err.Error(), "read a message"), h.broken && strings.Contains(err.Error(), "disk full"):
 	default:
 		h.must(err)
 	}
@@ -135,7 +135,7 @@ func (h *history) enqueue() {
 		return err
 	})
 	if !stored {
-		h.disturb(false, id)
+		h.drop(id)
 	}
 }
 
@@ -152,6 +152,12 @@ func (h *history) put(id int64, line string, orderly, hold bool) {
 			h.plain[line][id] = true
 		}
 	})
+}
+
+// drop forgets a message whose transaction has failed: another one will get its id.
+func (h *history) drop(id int64) {
+	h.disturb(false, id)
+	h.channel.with(func() { delete(h.channel.fates, id) })
 }
 
 // disturb notes that messages need not keep their order any more; with again, that a person lets
@@ -206,7 +212,7 @@ func (h *history) insert() {
 		return err
 	})
 	if !stored {
-		h.disturb(false, id)
+		h.drop(id)
 	}
 }
 

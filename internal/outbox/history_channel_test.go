@@ -53,9 +53,9 @@ type messageFate struct {
 	calls   int
 	maybe   int // how often the channel may have taken it, since a person last retried it
 	maybeAt time.Time
-	steps   int // of the wall clock, then
-	excused int // failures that may count
-	spell   int // the last outage it met
+	offset  time.Duration // of the wall clock, as its process had found it
+	excused int           // failures that may count
+	spell   int           // the last outage it met
 	sent    bool
 	hold    bool
 }
@@ -74,17 +74,18 @@ func newUnruly(h *history) *unruly {
 // whatever became of the calls it left open, which count as failures.
 func (u *unruly) begun(p *process) {
 	stored, open := u.h.stored()
+	offset := time.Duration(u.h.offset.Load())
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for address, gate := range u.gates {
-		if last := u.current; last == nil || last.steps != u.h.steps || stored[address].Before(gate.Add(last.offset-time.Millisecond)) {
+		if last := u.current; last == nil || last.offset != offset || stored[address].Before(gate.Add(last.offset-time.Millisecond)) {
 			delete(u.gates, address)
 		}
 	}
 	for _, id := range open {
 		u.fate(id).excused++
 	}
-	u.current, p.steps, p.offset = p, u.h.steps, time.Duration(u.h.offset.Load())
+	u.current, p.offset = p, offset
 	u.flying[p], u.ends[p] = map[string]int64{}, map[string]time.Time{}
 }
 
@@ -232,10 +233,10 @@ func (l *line) over(address string, f *messageFate, a CallResult) {
 	case Accepted:
 		u.sign = now
 		f.maybe++
-		f.maybeAt, f.steps = now, u.h.steps
+		f.maybeAt, f.offset = now, l.p.offset
 	case Uncertain:
 		f.maybe++
-		f.maybeAt, f.steps = now, u.h.steps
+		f.maybeAt, f.offset = now, l.p.offset
 	case Wait:
 		wait := a.Wait
 		if wait == 0 {
@@ -366,7 +367,7 @@ func (l *line) checkCall(address string, s scripted) {
 		h.wrong("message %d was sent and goes again", s.id)
 	case f.maybe >= 2, f.maybe == 1 && f.hold:
 		h.wrong("message %d goes although the channel may have it %d times", s.id, f.maybe)
-	case f.maybe == 1 && f.steps == h.steps && now.Sub(f.maybeAt) < 30*time.Second:
+	case f.maybe == 1 && f.offset >= l.p.offset && now.Sub(f.maybeAt) < 30*time.Second:
 		h.wrong("message %d goes again %v after the channel may have taken it", s.id, now.Sub(f.maybeAt))
 	case f.maybe == 1 && !u.sign.After(f.maybeAt):
 		h.wrong("message %d goes again without a sign of life", s.id)

@@ -64,7 +64,6 @@ func (h *history) setClock() {
 	h.note("the clock is off by %v", o)
 	h.channel.with(func() {
 		h.offset.Store(int64(o))
-		h.steps++
 	})
 }
 

@@ -242,7 +242,7 @@ func (h *history) checkWaits(m *model) {
 	defer u.mu.Unlock()
 	for _, x := range m.messages {
 		if f := u.fates[x.id]; f != nil && x.failures > f.excused {
-			h.wrong("message %d has %d counted failures, %d can be explained", x.id, x.failures, f.excused)
+			h.wrong("message %d has %d counted failures, %d can be explained: %s", x.id, x.failures, f.excused, h.attempts(x.id))
 		}
 		if x.arrival || x.state == StateSending {
 			continue
@@ -261,9 +261,23 @@ func (h *history) checkWaits(m *model) {
 		case x.hold != holdNoChat && linked != x.address && rootIn(m, linked) != x.address:
 			h.wrong("message %d to %s waits for %s instead of %s", x.id, x.recipient, x.address, linked)
 		case x.hold == holdNone && at < 0 && !r.sending && !r.attempting:
-			h.wrong("message %d waits for %s (%s %s), which has no turn", x.id, x.address, r.state, r.reason)
+			h.wrong("message %d to %s, rank %d, waits for %s (%s %s), which has no turn", x.id, x.recipient, x.rank, x.address, r.state, r.reason)
 		}
 	}
+}
+
+// attempts are the calls for a message, in words.
+func (h *history) attempts(id int64) string {
+	var list []Attempt
+	h.must(h.other.Read(context.Background(), func(tx database.Tx) (err error) {
+		list, err = h.box.Attempts(tx, id)
+		return err
+	}))
+	var words []string
+	for _, a := range list {
+		words = append(words, fmt.Sprintf("%d at %s to %s: %s, counted %v, %s", a.ID, a.StartedAt.Format("02T15:04:05.000"), a.Address, a.Result, a.Counted, a.Detail))
+	}
+	return strings.Join(words, "; ")
 }
 
 func rootIn(m *model, address string) string {
@@ -350,13 +364,19 @@ func (h *history) lineOf(id int64) (string, bool) {
 // checkEnds checks after a calm that all that waits, waits for a customer's chat or for its time.
 func (h *history) checkEnds() {
 	m := h.read()
-	now := h.wall().UnixMilli()
+	// Plans are by the wall clock, and by the process's own where that one is not trusted.
+	now := min(h.wall().UnixMilli(), time.Now().Add(h.process.offset).UnixMilli())
 	for _, x := range m.messages {
 		if x.arrival || x.state == StateSending || x.hold == holdNone || x.hold == holdPlanned && x.readyAt <= now {
 			r := m.recipient(x.address)
 			h.wrong("after the calm message %d to %s (%s) is still %s: hold %d, ready at %d (now %d), gate %d, doubt %d, turn %d; sender %s, trouble %q",
 				x.id, x.recipient, x.address, x.state, x.hold, x.readyAt, now, r.gate, r.doubt, r.turnAt, m.status, h.process.d.Trouble())
 		}
+	}
+	if d := h.process.d; h.t.Failed() {
+		h.t.Logf("the process: its time %s, wall %s, known %v, breaker %+v, canary %+v, guard %+v, signs %+v, waits %+v, greeting %+v, gate %v, calls %d, unsaved %d, next %v, trouble %q",
+			d.clock.Now(), h.wall(), d.clock.Known(), d.machine.breaker, d.machine.canary, d.machine.guard, d.machine.signs, d.machine.waits,
+			d.machine.greeting, d.machine.gate, len(d.calls), len(d.unsaved), d.next, d.Trouble())
 	}
 	if len(m.tasks) > 0 {
 		h.wrong("after the calm there are tasks: %s", strings.Join(m.tasks, "; "))

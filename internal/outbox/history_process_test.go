@@ -16,8 +16,7 @@ type process struct {
 	killed chan struct{} // closed when it is killed
 	rhythm atomic.Int64  // time.Duration between two safety passes
 	dies   atomic.Int32  // where it is to be killed
-	steps  int           // how often the wall clock had been set when it began
-	offset time.Duration // of the wall clock, then
+	offset time.Duration // of the wall clock, when it began
 	began  time.Time
 }
 
@@ -79,6 +78,7 @@ func (p *process) kill(point int32) {
 	case <-time.After(mostSeconds * time.Second):
 	}
 	p.dies.Store(atRound)
+	p.h.mend() // a process that cannot store its answers makes no round
 	for {
 		p.d.Wake()
 		select {

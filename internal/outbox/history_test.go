@@ -63,7 +63,6 @@ type history struct {
 	channel  *unruly
 	process  *process
 	offset   atomic.Int64 // of the wall clock, in nanoseconds
-	steps    int          // how often the wall clock was set
 	broken   bool         // writes fail at present
 	paused   bool
 	calmAt   int // the step of the next calm
@@ -209,7 +208,6 @@ func (h *history) calm() {
 	h.mend()
 	if h.rng.IntN(2) == 0 {
 		h.offset.Store(0)
-		h.steps++
 	}
 	h.channel.set(healthy, "")
 	h.channel.healAll()

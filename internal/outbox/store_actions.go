@@ -172,7 +172,19 @@ func (o *Outbox) finish(tx database.Tx, m Message, e ending) error {
 }
 
 // resume puts an ended message back in the line of its recipient, whose address may be another by now.
+// For a recipient that is dead it stays as it is; one that was being sent ends.
 func (o *Outbox) resume(tx database.Tx, now time.Time, m Message, root string, set string, args ...any) error {
+	r, err := o.Recipient(tx, root)
+	if err != nil {
+		return err
+	}
+	if !r.hears(m.rank) {
+		if m.State == Sending {
+			state, reason := r.fate()
+			return o.finish(tx, m, ending{state, reason, "", now})
+		}
+		return nil
+	}
 	hold, ready := holdNone, now
 	switch {
 	case addressOf(root, "") == "":
@@ -180,7 +192,7 @@ func (o *Outbox) resume(tx database.Tx, now time.Time, m Message, root string, s
 	case m.NotBefore.After(now):
 		hold, ready = holdPlanned, m.NotBefore
 	}
-	_, err := tx.Exec(`UPDATE outbox SET state = 'pending', reason = NULL, ended_at = NULL, address = ?, hold = ?,
+	_, err = tx.Exec(`UPDATE outbox SET state = 'pending', reason = NULL, ended_at = NULL, address = ?, hold = ?,
 		ready_at = ?, ready_wait = 0`+set+` WHERE id = ?`,
 		append(append([]any{root, hold, ready.UnixMilli()}, args...), m.ID)...)
 	if err != nil {

@@ -1,0 +1,42 @@
+package outbox
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// A chat that dies while a call to it is under way takes that message along as well, when its
+// answer would let it wait on.
+func TestAChatThatDiesDuringACallTakesItsMessageAlong(t *testing.T) {
+	blocked := func(w *world) { w.leave("1", time.Time{}) }
+	stopped := func(w *world) { w.stop("1") }
+	for _, c := range []struct {
+		dies   func(*world)
+		answer Answer
+		state  State
+		reason string
+	}{
+		{stopped, Answer{Verdict: Wait, Wait: time.Minute, Answered: true}, Canceled, ReasonStopped},
+		{blocked, Answer{Verdict: Wait, Wait: time.Minute, Answered: true}, Dead, ReasonChatDead},
+		{blocked, Answer{Verdict: Failed, Answered: true}, Dead, ReasonChatDead},
+		{blocked, Answer{Verdict: NotSent}, Dead, ReasonChatDead},
+		{blocked, Answer{Verdict: Repair, Answered: true}, Dead, ReasonChatDead},
+		{blocked, Answer{Verdict: Uncertain}, Unsure, ""},
+	} {
+		t.Run(fmt.Sprint(c.answer.Verdict, " ", c.reason), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.channel.send = func(_, _ string, nth int) Answer {
+					if nth == 1 {
+						c.dies(w)
+						return c.answer
+					}
+					return Answer{}
+				}
+				id := w.put("1", "x")
+				w.runFor(time.Minute)
+				w.wantState(id, c.state, c.reason)
+			})
+		})
+	}
+}
