@@ -13,25 +13,25 @@ func TestAChatThatDiesDuringACallTakesItsMessageAlong(t *testing.T) {
 	stopped := func(w *world) { w.stop("1") }
 	for _, c := range []struct {
 		dies   func(*world)
-		answer Answer
+		answer CallResult
 		state  State
 		reason string
 	}{
-		{stopped, Answer{Verdict: Wait, Wait: time.Minute, Answered: true}, Canceled, ReasonStopped},
-		{blocked, Answer{Verdict: Wait, Wait: time.Minute, Answered: true}, Dead, ReasonChatDead},
-		{blocked, Answer{Verdict: Failed, Answered: true}, Dead, ReasonChatDead},
-		{blocked, Answer{Verdict: NotSent}, Dead, ReasonChatDead},
-		{blocked, Answer{Verdict: Repair, Answered: true}, Dead, ReasonChatDead},
-		{blocked, Answer{Verdict: Uncertain}, Unsure, ""},
+		{stopped, CallResult{Verdict: Wait, Wait: time.Minute, Answered: true}, StateCanceled, ReasonStopped},
+		{blocked, CallResult{Verdict: Wait, Wait: time.Minute, Answered: true}, StateDead, ReasonChatDead},
+		{blocked, CallResult{Verdict: Failed, Answered: true}, StateDead, ReasonChatDead},
+		{blocked, CallResult{Verdict: NotSent}, StateDead, ReasonChatDead},
+		{blocked, CallResult{Verdict: Repair, Answered: true}, StateDead, ReasonChatDead},
+		{blocked, CallResult{Verdict: Uncertain}, StateUncertain, ""},
 	} {
 		t.Run(fmt.Sprint(c.answer.Verdict, " ", c.reason), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.channel.send = func(_, _ string, nth int) Answer {
+				w.channel.send = func(_, _ string, nth int) CallResult {
 					if nth == 1 {
 						c.dies(w)
 						return c.answer
 					}
-					return Answer{}
+					return CallResult{}
 				}
 				id := w.put("1", "x")
 				w.runFor(time.Minute)

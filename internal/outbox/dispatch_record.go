@@ -174,7 +174,7 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a CallResult, 
 // endDeaf ends a message that would wait on, and whose recipient has died while its call was under
 // way: what waited for it has ended, and nothing would ever wake this one.
 func (d *Dispatcher) endDeaf(tx database.Tx, m Message, out *outcome) error {
-	if out.state != Pending || out.movedTo != "" {
+	if out.state != StatePending || out.movedTo != "" {
 		return nil
 	}
 	r := out.recipient
@@ -187,7 +187,7 @@ func (d *Dispatcher) endDeaf(tx database.Tx, m Message, out *outcome) error {
 	switch {
 	case r.hears(m.rank):
 	case m.Doubts > 0 || out.doubted:
-		out.end(Unsure, "")
+		out.end(StateUncertain, "")
 	default:
 		out.end(r.fate())
 	}

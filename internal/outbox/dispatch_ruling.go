@@ -88,7 +88,7 @@ func (d *Dispatcher) putBack(tx database.Tx, m Message, at time.Time) error {
 	if m.Doubts == 0 {
 		return nil
 	}
-	if m, err = d.box.Message(tx, m.ID); err != nil || m.State != Pending {
+	if m, err = d.box.Message(tx, m.ID); err != nil || m.State != StatePending {
 		return err // its chat is dead
 	}
 	wait := resendAfter(d.config.SendTimeout)

@@ -179,7 +179,7 @@ func (o *Outbox) resume(tx database.Tx, now time.Time, m Message, root string, s
 		return err
 	}
 	if !r.hears(m.rank) {
-		if m.State == Sending {
+		if m.State == StateSending {
 			state, reason := r.fate()
 			return o.finish(tx, m, ending{state, reason, "", now})
 		}
