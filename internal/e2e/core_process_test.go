@@ -139,6 +139,9 @@ func TestH17ACopyAfterAResumeIsKnownAsOne(t *testing.T) {
 	c.do(v, "/sender/resume", "{}")
 	id := c.say(v, 7, "only once", at("notBefore", 4*time.Second))
 	other := newCoreEnv(t)
+	if err := os.Remove(other.database()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := c.open().Exec(`VACUUM INTO ?`, other.database()); err != nil {
 		t.Fatal(err)
 	}
