@@ -10,7 +10,7 @@ import (
 )
 
 func TestOnePassSendsWhatIsDueInOrder(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.put("701", "one")
 		w.put("702", "hello")
 		w.put("701", "two")
@@ -27,7 +27,7 @@ func TestOnePassSendsWhatIsDueInOrder(t *testing.T) {
 }
 
 func TestAWaitHoldsOneChatAndCostsNoAttempt(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.channel.send = func(address, _ string, nth int) CallResult {
 			if address == "501" && nth <= 10 {
 				return CallResult{Verdict: Wait, Wait: 3 * time.Second, Answered: true}
@@ -55,7 +55,7 @@ func TestAWaitHoldsOneChatAndCostsNoAttempt(t *testing.T) {
 }
 
 func TestAnOutageUsesUpNoAttempt(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		down := true
 		bad := CallResult{Verdict: NotFromChannel, Detail: "502"}
 		w.channel.send = func(string, string, int) CallResult {
@@ -118,7 +118,7 @@ func (w *world) status() SenderStatus {
 }
 
 func TestAPauseEndsThePassAndHoldsAcrossRestarts(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		id := w.put("801", "x")
 		w.write(func(tx database.Tx) error { return w.box.Pause(tx, time.Now()) })
 		if r, err := w.pass(); !errors.Is(err, ErrPaused) || r.Attempts != 0 || r.Due != 1 {

@@ -217,6 +217,38 @@ func (h *history) check() {
 	h.checkGuard(m)
 	h.checkDue(m)
 	h.checkRest()
+	h.checkMemory()
+}
+
+// checkMemory compares what the process remembers of the channel with the calls that are under way:
+// what a transaction meant for memory holds when it was committed, and only then. Nothing runs now.
+func (h *history) checkMemory() {
+	select {
+	case <-h.process.done:
+		return
+	default:
+	}
+	d, underWay, seen := h.process.d, map[int64]bool{}, map[int64]bool{}
+	for attempt := range d.calls {
+		underWay[attempt] = true
+	}
+	for _, e := range d.unsaved {
+		underWay[e.call.attempt] = true
+	}
+	if b := d.machine.breaker; b.phase == flyingNow && !underWay[b.canary] {
+		h.wrong("attempt %d is the canary of an outage, and not under way", b.canary)
+	}
+	for attempt := range d.machine.canary.flying {
+		if !underWay[attempt] {
+			h.wrong("attempt %d is a canary, and not under way", attempt)
+		}
+	}
+	for _, f := range d.machine.breaker.row {
+		if seen[f.Attempt] {
+			h.wrong("attempt %d counts twice towards an outage", f.Attempt)
+		}
+		seen[f.Attempt] = true
+	}
 }
 
 // checkRest looks for a process that goes round in a circle.

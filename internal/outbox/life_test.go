@@ -54,7 +54,7 @@ func (w *world) wantRecipient(address string, s RecipientState, reason string) {
 }
 
 func TestLeavingAndComingBack(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		waiting := w.put("7", "waiting")
 		w.leave("7", time.Now())
 		w.wantRecipient("7", RecipientDead, RecipientBlocked)
@@ -74,7 +74,7 @@ func TestLeavingAndComingBack(t *testing.T) {
 }
 
 func TestNewsOfLeavingThatIsOlderThanASignOfLifeIsIgnored(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		start := time.Now()
 		w.sign("7", Sign{At: start})
 		w.sign("7", Sign{At: start})
@@ -93,7 +93,7 @@ func TestNewsOfLeavingThatIsOlderThanASignOfLifeIsIgnored(t *testing.T) {
 }
 
 func TestARefusalFromBeforeASignOfLifeIsAboutThePast(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.channel.latency = 10 * time.Second
 		w.channel.send = func(_, _ string, call int) CallResult {
 			if call == 1 {
@@ -116,7 +116,7 @@ func TestARefusalFromBeforeASignOfLifeIsAboutThePast(t *testing.T) {
 }
 
 func TestStopIsResumedOnlyBySignsThatResume(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		waiting := w.put("7", "waiting")
 		w.stop("7")
 		w.wantState(waiting, StateCanceled, ReasonStopped)
@@ -138,7 +138,7 @@ func TestStopIsResumedOnlyBySignsThatResume(t *testing.T) {
 }
 
 func TestAnswersGoToWhoHasStopped(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.answer("7", "before", 0)
 		before := w.newest().ID
 		w.stop("7")
@@ -160,7 +160,7 @@ func TestAnswersGoToWhoHasStopped(t *testing.T) {
 }
 
 func TestAnAnswerThatIsRefusedEndsLikeTheRest(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.channel.send = func(string, string, int) CallResult {
 			return CallResult{Verdict: ChatDead, Reason: RecipientBlocked, Answered: true}
 		}
@@ -172,11 +172,11 @@ func TestAnAnswerThatIsRefusedEndsLikeTheRest(t *testing.T) {
 		w.wantState(one, StateCanceled, ReasonStopped)
 		w.wantState(one+1, StateCanceled, ReasonStopped)
 		w.wantRecipient("7", RecipientDead, RecipientStopped)
-	})
+	}, not(withWriter, "it takes two messages in a row to have ids in a row"))
 }
 
 func TestOnlyTheNewestAnswerOfAKindWaits(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		for range 10 {
 			w.answer("7", "help", 0)
 			w.answer("7", "hint", time.Hour)
@@ -197,7 +197,7 @@ func TestOnlyTheNewestAnswerOfAKindWaits(t *testing.T) {
 }
 
 func TestASignThatSaysNothingOfRightsLeavesADoubt(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.channel.send = func(string, string, int) CallResult {
 			return CallResult{Verdict: ChatDoubtful, Reason: ReasonNoRights, Answered: true}
 		}
@@ -212,7 +212,7 @@ func TestASignThatSaysNothingOfRightsLeavesADoubt(t *testing.T) {
 }
 
 func TestMoveAndAliases(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.write(func(tx database.Tx) error {
 			for i := range 3 {
 				if err := w.box.Link(tx, time.Now(), fmt.Sprint("customer:", i), "-7"); err != nil {
@@ -242,7 +242,7 @@ func TestMoveAndAliases(t *testing.T) {
 }
 
 func TestMenuIsRemembered(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.write(func(tx database.Tx) error {
 			for _, hash := range []string{"", "a", "b"} {
 				if hash != "" {
@@ -260,7 +260,7 @@ func TestMenuIsRemembered(t *testing.T) {
 }
 
 func TestErasedAnswersDoNotKeepTheAddress(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inWorlds(t, func(w *world) {
 		w.write(func(tx database.Tx) error { return w.box.Link(tx, time.Now(), "customer:c-17", "7001002003") })
 		w.answer("7001002003", "help", 0)
 		w.runFor(time.Minute)
@@ -275,5 +275,5 @@ func TestErasedAnswersDoNotKeepTheAddress(t *testing.T) {
 			}
 			return err
 		})
-	})
+	}, not(withWriter, "the writer lets another customer stand for the address, whose messages then stay"))
 }

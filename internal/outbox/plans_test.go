@@ -8,5 +8,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(plans.Run(m, "outbox", "notifier_recipients", "notifier_attempts", "notifier_tasks", "notifier_pauses"))
+	code := plans.Run(m, "outbox", "notifier_recipients", "notifier_attempts", "notifier_tasks", "notifier_pauses")
+	for _, c := range cleanups {
+		c()
+	}
+	os.Exit(code)
 }

@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"notifier"
 	"notifier/internal/database"
-	"notifier/internal/database/plans"
 )
 
 // world is a database, a channel that does what a test tells it, and a dispatcher between them,
@@ -26,29 +23,38 @@ type world struct {
 	d       *Dispatcher
 	policy  Policy
 	config  DispatcherConfig
+	between func() // happens between any two steps; may be nil
+}
+
+// step lets happen what happens between two steps.
+func (w *world) step() {
+	if w.between != nil {
+		w.between()
+	}
 }
 
 // inWorld runs a test in a fresh world.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.db")
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
-		w := &world{
-			t: t, path: path,
-			policy:  Policy{TTL: 72 * time.Hour, UnlinkedTTL: 30 * 24 * time.Hour, MaxAttempts: 8, OnUncertain: OnUncertainResend},
-			config:  DispatcherConfig{Identity: "1", Concurrency: 32, BatchSize: 100, SendTimeout: 30 * time.Second},
-			channel: &channel{latency: 50 * time.Millisecond, calls: map[string]int{}},
-		}
-		w.open()
-		defer w.close()
-		test(w)
-	})
+	inVariant(t, asItIs, test)
+}
+
+// newWorld makes a world, in a bubble.
+func newWorld(t *testing.T, path string) *world {
+	time.Sleep(time.Until(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))) // a bubble begins in 2000, before any time we take
+	w := &world{
+		t: t, path: path,
+		policy:  Policy{TTL: 72 * time.Hour, UnlinkedTTL: 30 * 24 * time.Hour, MaxAttempts: 8, OnUncertain: OnUncertainResend},
+		config:  DispatcherConfig{Identity: "1", Concurrency: 32, BatchSize: 100, SendTimeout: 30 * time.Second},
+		channel: &channel{latency: 50 * time.Millisecond, calls: map[string]int{}, began: make(chan struct{}, 1)},
+	}
+	w.open()
+	return w
 }
 
 func (w *world) open() {
 	w.t.Helper()
-	db, err := database.Open(context.Background(), w.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch(), plans.Log())
+	db, err := database.Open(context.Background(), w.path, notifier.Schema, notifier.SchemaVersion, database.WithoutFileWatch())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -70,6 +76,7 @@ func (w *world) close() {
 
 func (w *world) write(fn func(tx database.Tx) error) {
 	w.t.Helper()
+	w.step()
 	if err := w.db.Write(context.Background(), fn); err != nil {
 		w.t.Fatal(err)
 	}
@@ -132,15 +139,26 @@ func (w *world) attempts(id int64) []Attempt {
 }
 
 // pass makes one pass.
-func (w *world) pass() (Report, error) { return w.d.Dispatch(context.Background()) }
+func (w *world) pass() (Report, error) {
+	w.step()
+	return w.d.Dispatch(context.Background())
+}
 
 // runFor lets the service run for a time.
 func (w *world) runFor(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	if err := w.d.Run(ctx, every(max(time.Second, d/2000)), nil); err != nil {
-		w.t.Error(err)
+	w.step()
+	var all sync.WaitGroup
+	defer all.Wait()
+	if w.between != nil {
+		all.Go(func() {
+			for wait(ctx, d/4) {
+				w.step()
+			}
+		})
 	}
+	w.d.Run(ctx, every(max(time.Second, d/2000)), nil)
 }
 
 func (w *world) wantState(id int64, s State, reason string) {
@@ -189,6 +207,8 @@ type channel struct {
 	touch    func(address string) CallResult
 	identify func() CallResult
 
+	began chan struct{} // told of calls that begin
+
 	mu         sync.Mutex
 	calls      map[string]int // to each address
 	sent       []delivery
@@ -224,6 +244,10 @@ func (c *channel) Send(ctx context.Context, address string, l Composed) CallResu
 	c.calls[address]++
 	nth, send := c.calls[address], c.send
 	c.mu.Unlock()
+	select {
+	case c.began <- struct{}{}:
+	default:
+	}
 	if !wait(ctx, c.latency) {
 		return CallResult{Verdict: Uncertain, Detail: "timeout"}
 	}
