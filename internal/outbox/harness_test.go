@@ -119,16 +119,18 @@ func (w *world) writeLong(done <-chan struct{}) {
 	}
 }
 
+// otherPrefix begins the customers of the other writer.
+const otherPrefix = AliasPrefix + "other-"
+
 // otherWriter is a process that writes about its own customers, who never get anything, and about
 // the chats of the scenario in ways that must not matter to it.
 type otherWriter struct {
-	w     *world
-	db    *database.DB
-	rng   *rand.Rand
-	mu    sync.Mutex
-	n     int
-	mine  []int64
-	chats []string
+	w    *world
+	db   *database.DB
+	rng  *rand.Rand
+	mu   sync.Mutex
+	n    int
+	mine []int64
 }
 
 // write does one thing.
@@ -146,7 +148,7 @@ func (o *otherWriter) write() {
 func (o *otherWriter) one(tx database.Tx) error {
 	box, now := o.w.box, time.Now()
 	o.n++
-	customer := fmt.Sprint(AliasPrefix, "other-", o.n%7)
+	customer := fmt.Sprint(otherPrefix, o.n%7)
 	switch o.rng.IntN(7) {
 	case 0: // a row of a customer without a chat
 		_, err := tx.Exec(`INSERT INTO outbox (recipient, type, payload, created_at) VALUES (?, 'Text', '{"text":"other"}', ?)`,

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"notifier/internal/database"
 )
 
 // mode is how the channel is at present.
@@ -68,49 +66,6 @@ func newUnruly(h *history) *unruly {
 	u.healAll()
 	u.spared = false
 	return u
-}
-
-// begun notes that a process begins. What the last one had not stored is gone: unstored gates, and
-// whatever became of the calls it left open, which count as failures.
-func (u *unruly) begun(p *process) {
-	stored, open := u.h.stored()
-	offset := time.Duration(u.h.offset.Load())
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for address, gate := range u.gates {
-		if last := u.current; last == nil || last.offset != offset || stored[address].Before(gate.Add(last.offset-time.Millisecond)) {
-			delete(u.gates, address)
-		}
-	}
-	for _, id := range open {
-		u.fate(id).excused++
-	}
-	u.current, p.offset = p, offset
-	u.flying[p], u.ends[p] = map[string]int64{}, map[string]time.Time{}
-}
-
-// stored are the gates that are stored, and the messages of open attempts.
-func (h *history) stored() (gates map[string]time.Time, open []int64) {
-	gates = map[string]time.Time{}
-	h.must(h.other.Read(context.Background(), func(tx database.Tx) error {
-		err := each(tx, func(row database.Row) error {
-			var address string
-			var until int64
-			err := row.Scan(&address, &until)
-			gates[address] = time.UnixMilli(until)
-			return err
-		}, `SELECT address, gate_until FROM notifier_recipients WHERE gate_until IS NOT NULL`)
-		if err != nil {
-			return err
-		}
-		return each(tx, func(row database.Row) error {
-			var id int64
-			err := row.Scan(&id)
-			open = append(open, id)
-			return err
-		}, `SELECT message_id FROM notifier_attempts WHERE result = 'open'`)
-	}))
-	return gates, open
 }
 
 func (u *unruly) set(m mode, bad Verdict) {
@@ -205,9 +160,11 @@ func (l *line) Send(ctx context.Context, address string, x Composed) CallResult 
 // pass lets the time of a call pass, and says how it ended.
 func (l *line) pass(ctx context.Context, chance uint64) string {
 	latency := time.Duration(10+chance%150) * time.Millisecond
-	if chance%61 == 0 && !l.u.isSpared() {
-		latency = time.Hour
-	}
+	l.u.with(func() {
+		if chance%61 == 0 && !l.u.spared {
+			latency = time.Hour
+		}
+	})
 	select {
 	case <-time.After(latency):
 		return "answered"
@@ -216,12 +173,6 @@ func (l *line) pass(ctx context.Context, chance uint64) string {
 	case <-l.p.killed:
 		return "killed"
 	}
-}
-
-func (u *unruly) isSpared() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.spared
 }
 
 // over notes how a call ended.
@@ -277,12 +228,12 @@ func (u *unruly) decide(address string, s scripted, f *messageFate, chance uint6
 	case healthy:
 	}
 	if u.spared {
-		return u.accept(f)
+		return accept()
 	}
 	return u.decideOne(address, s, f, chance)
 }
 
-func (u *unruly) accept(*messageFate) CallResult {
+func accept() CallResult {
 	return CallResult{Verdict: Accepted, OK: true, Answered: true, Date: time.Now(), RemoteID: 1}
 }
 
@@ -315,7 +266,7 @@ func (u *unruly) decideOne(address string, s scripted, f *messageFate, chance ui
 	case chance%53 == 0:
 		a.Verdict = Wait
 	default:
-		return u.accept(f)
+		return accept()
 	}
 	return a
 }
@@ -344,35 +295,4 @@ func (l *line) probe(ctx context.Context) CallResult {
 	}
 	u.sign = time.Now()
 	return CallResult{Verdict: Accepted, OK: true, Answered: true, Date: time.Now()}
-}
-
-// checkCall checks whether this call may be made.
-func (l *line) checkCall(address string, s scripted) {
-	u, h, now := l.u, l.u.h, time.Now()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	f := u.fate(s.id)
-	if other, ok := u.flying[l.p][address]; ok {
-		h.wrong("messages %d and %d are called for at once to %s", other, s.id, address)
-	}
-	u.flying[l.p][address] = s.id
-	if last, ok := u.ends[l.p][address]; ok && now.Sub(last) < time.Second {
-		h.wrong("message %d goes to %s %v after the last call", s.id, address, now.Sub(last))
-	}
-	if gate := u.gates[address]; gate.After(now) {
-		h.wrong("message %d goes to %s, which is gated for %v more", s.id, address, gate.Sub(now))
-	}
-	switch {
-	case f.sent:
-		h.wrong("message %d was sent and goes again", s.id)
-	case f.maybe >= 2, f.maybe == 1 && f.hold:
-		h.wrong("message %d goes although the channel may have it %d times", s.id, f.maybe)
-	case f.maybe == 1 && f.offset >= l.p.offset && now.Sub(f.maybeAt) < 30*time.Second:
-		h.wrong("message %d goes again %v after the channel may have taken it", s.id, now.Sub(f.maybeAt))
-	case f.maybe == 1 && !u.sign.After(f.maybeAt):
-		h.wrong("message %d goes again without a sign of life", s.id)
-	}
-	if u.current == l.p {
-		h.must(h.db.Read(context.Background(), func(tx database.Tx) error { return h.checkGranted(tx, address, s.id) }))
-	}
 }

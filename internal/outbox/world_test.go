@@ -158,7 +158,9 @@ func (w *world) runFor(d time.Duration) {
 			}
 		})
 	}
-	w.d.Run(ctx, every(max(time.Second, d/2000)), nil)
+	if err := w.d.Run(ctx, every(max(time.Second, d/2000)), nil); err != nil {
+		w.t.Error(err)
+	}
 }
 
 func (w *world) wantState(id int64, s State, reason string) {
