@@ -146,8 +146,15 @@ var apiLine = regexp.MustCompile(`API\s+(http://\S+)`)
 func (s *programEnv) serve(args ...string) *service {
 	s.t.Helper()
 	c := s.command(append([]string{"serve"}, args...)...)
-	v := &service{t: s.t, process: c, log: newRecord(), ended: make(chan error, 1)}
-	c.Stderr = v.log
+	log := newRecord()
+	c.Stderr = log
+	return s.await(c, log)
+}
+
+// await starts a service and waits until it says where it is.
+func (s *programEnv) await(c *exec.Cmd, log *record) *service {
+	s.t.Helper()
+	v := &service{t: s.t, process: c, log: log, ended: make(chan error, 1)}
 	out, err := c.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
