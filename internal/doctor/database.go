@@ -109,7 +109,8 @@ func (e *examination) restore() string {
 	return fmt.Sprintf(`for f in '' -wal -shm; do [ ! -e %[1]s$f ] || mv %[1]s$f %[1]s$f.broken; done; cp "$BACKUP" %[1]s && chmod 600 %[1]s`, path)
 }
 
-func (e *examination) checkIntegrity(ctx context.Context) {
+// checkIntegrity says whether what is read from the database can be relied on.
+func (e *examination) checkIntegrity(ctx context.Context) bool {
 	const check = "database"
 	var found string
 	err := e.db.Read(ctx, func(tx database.Tx) error { return tx.QueryRow(`PRAGMA quick_check(1)`).Scan(&found) })
@@ -117,10 +118,12 @@ func (e *examination) checkIntegrity(ctx context.Context) {
 	case err != nil:
 		e.bad(check, e.mendDatabase(err), "%s", firstLine(err))
 	case found != "ok":
-		e.bad(check, e.restore(), "its content is damaged (%s): put the latest backup in its place, with BACKUP=FILE", found)
+		e.bad(check, e.restore(), "its content is damaged (%s): put the latest backup in its place, with BACKUP=FILE", firstLine(errors.New(found)))
 	default:
 		e.well(check, "its content is whole, and of this program's version")
+		return true
 	}
+	return false
 }
 
 // checkIdentity says whether the token is of the bot that the database belongs to.

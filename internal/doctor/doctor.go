@@ -79,9 +79,10 @@ func (e *examination) run(ctx context.Context) {
 	sound := e.checkDatabaseFile()
 	if sound && e.openDatabase(ctx) {
 		defer e.db.Close() //nolint:errcheck // it was only read
-		e.checkIntegrity(ctx)
-		sound = e.checkIdentity(ctx)
-		e.checkConditions(ctx)
+		if sound = e.checkIntegrity(ctx); sound {
+			sound = e.checkIdentity(ctx)
+			e.checkConditions(ctx)
+		}
 	}
 	e.checkService(ctx)
 	if sound || e.noDatabase() { // with another bot's database, nothing may be asked with this token
