@@ -64,7 +64,7 @@ func TestP1AReaderThatStopsReadingHoldsNobodyUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reader.Close() //nolint:errcheck // a test
+	defer reader.Close()   //nolint:errcheck // a test
 	fd := int(writer.Fd()) // asking for it again would make it wait again
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		t.Fatal(err)
