@@ -61,7 +61,9 @@ func newDraft(target string) (draft, error) {
 		return draft{}, err
 	}
 	for _, path := range left {
-		removeLeft(path)
+		if !strings.Contains(strings.TrimPrefix(filepath.Base(path), draftMark), "-") { // else SQLite's, beside one
+			removeLeft(path)
+		}
 	}
 	for {
 		d, err := tryDraft(dir)

@@ -118,7 +118,7 @@ func (e *examination) checkIntegrity(ctx context.Context) bool {
 	case err != nil:
 		e.bad(check, e.mendDatabase(err), "%s", firstLine(err))
 	case found != "ok":
-		e.bad(check, e.restore(), "its content is damaged (%s): put the latest backup in its place, with BACKUP=FILE", found)
+		e.bad(check, e.restore(), "its content is damaged (%s): put the latest backup in its place, with BACKUP=FILE", firstLine(errors.New(found)))
 	default:
 		e.well(check, "its content is whole, and of this program's version")
 		return true

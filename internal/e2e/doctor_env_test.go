@@ -45,7 +45,12 @@ func newDoctorEnv(t *testing.T) *doctorEnv {
 	}
 	w.settings = kept
 	w.dotenv("TELEGRAM_BOT_TOKEN=123:token\nNOTIFIER_STAFF_CHAT_ID=500\n")
-	w.sh("notifier pause && notifier resume", true) // makes the database
+	editor := filepath.Join(t.TempDir(), "editor") // of a person who takes away what is wrong
+	const script = "#!/bin/sh\nsed -i -E '/^NOTIFIER_(LISTN|RATE_BOT)=/d' \"$1\"\n"
+	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	w.settings = append(w.settings, "EDITOR="+editor)
 	return w
 }
 
@@ -155,7 +160,9 @@ func (w *doctorEnv) mend(command string) {
 	w.t.Helper()
 	if args, found := strings.CutPrefix(command, "notifier serve"); found {
 		v := w.serve(strings.Fields(args)...)
-		v.awaitReady()
+		if args == "" { // else it is paused
+			v.awaitReady()
+		}
 		if err := v.stop(); err != nil {
 			w.t.Errorf("%s: %v\n%s", command, err, v.log)
 		}

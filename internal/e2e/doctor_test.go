@@ -18,8 +18,8 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 		mend  string // begins so
 	}{
 		{"secrets that others can read", func(w *doctorEnv) { w.sh("chmod 644 .env", true) }, "settings file", "chmod 600"},
-		{"a setting with a slip of the pen", func(w *doctorEnv) { w.sh("echo NOTIFIER_LISTN=x >> .env", true) }, "settings", "sed"},
-		{"a setting with a bad value", func(w *doctorEnv) { w.sh("echo NOTIFIER_RATE_BOT=fast >> .env", true) }, "settings", "sed"},
+		{"a setting with a slip of the pen", func(w *doctorEnv) { w.sh("echo NOTIFIER_LISTN=x >> .env", true) }, "settings", "${EDITOR"},
+		{"a setting with a bad value", func(w *doctorEnv) { w.sh("echo NOTIFIER_RATE_BOT=fast >> .env", true) }, "settings", "${EDITOR"},
 		{"no token", func(w *doctorEnv) { w.dotenv("") }, "token", "notifier setup"},
 		{"a token that is revoked", func(w *doctorEnv) {
 			revoked := "123:token"
@@ -80,7 +80,7 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 		{"an address where nobody answers", func(w *doctorEnv) {
 			w.unset("TELEGRAM_API_URL")
 			w.sh("echo TELEGRAM_API_URL=http://127.0.0.1:9 >> .env", true)
-		}, "Telegram", "sed"},
+		}, "Telegram", "curl"},
 		{"a clock a year ahead", func(w *doctorEnv) { w.sh("touch fast", true) }, "clock", "timedatectl"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,18 +100,14 @@ func TestTheDoctorNamesEachFaultAndWhatMendsIt(t *testing.T) {
 				}
 				w.stdin = "123:fresh\ny\n"
 			}
-			if c.check == "Telegram" { // the mend leads to Telegram's own address, where no test may go
-				w.sh(failed[0].Mend, true)
-				if text := w.sh("cat .env", true); strings.Contains(text, "TELEGRAM_API_URL") {
-					t.Errorf(".env is\n%s", text)
-				}
+			if c.check == "Telegram" { // nothing of ours is wrong, and the mend only shows what stands in the way
 				return
 			}
 			w.mend(failed[0].Mend)
-			if failed := w.examine(); c.name == "a damaged database" {
-				// What was put back is a copy, and says so.
+			if failed := w.examine(); c.name == "a damaged database" || c.name == "another bot's token" {
+				// What was put back is a copy, and says so; a bot that was accepted begins paused.
 				if len(failed) != 1 || failed[0].Mend != "notifier resume" {
-					t.Fatalf("after the backup was put back: %+v", failed)
+					t.Fatalf("after %s: %+v", c.mend, failed)
 				}
 				w.mend(failed[0].Mend)
 			} else if len(failed) > 0 {

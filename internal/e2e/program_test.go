@@ -99,6 +99,7 @@ type service struct {
 	process *exec.Cmd
 	url     string
 	log     *record
+	banner  *record
 	ended   chan error
 }
 
@@ -147,8 +148,15 @@ var apiLine = regexp.MustCompile(`API\s+(http://\S+)`)
 func (s *programEnv) serve(args ...string) *service {
 	s.t.Helper()
 	c := s.command(append([]string{"serve"}, args...)...)
-	v := &service{t: s.t, process: c, log: newRecord(), ended: make(chan error, 1)}
-	c.Stderr = v.log
+	log := newRecord()
+	c.Stderr = log
+	return s.await(c, log)
+}
+
+// await starts a service and waits until it says where it is.
+func (s *programEnv) await(c *exec.Cmd, log *record) *service {
+	s.t.Helper()
+	v := &service{t: s.t, process: c, log: log, banner: newRecord(), ended: make(chan error, 1)}
 	out, err := c.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -156,14 +164,14 @@ func (s *programEnv) serve(args ...string) *service {
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
+	lines := bufio.NewScanner(io.TeeReader(out, v.banner))
 	for v.url == "" && lines.Scan() {
 		if found := apiLine.FindStringSubmatch(lines.Text()); found != nil {
 			v.url = found[1]
 		}
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, out)
+		_, _ = io.Copy(v.banner, out)
 		v.ended <- c.Wait()
 	}()
 	if v.url == "" {
