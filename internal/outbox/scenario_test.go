@@ -519,7 +519,7 @@ func TestVerdictsAreKeptUntilTheDiskTakesThem(t *testing.T) {
 // runForKeeping is runFor for a service that cannot end yet, since it has something to store.
 func (w *world) runForKeeping(d time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
-	go w.d.Run(ctx, every(time.Second), nil)
+	go w.d.Run(ctx, every(time.Second), nil) //nolint:errcheck // it ends with its context
 	time.Sleep(d)
 	cancel()
 }
