@@ -16,7 +16,7 @@ RACE_ENV := CGO_ENABLED=1
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check fmt
+.PHONY: help run build test test-long check fmt
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -32,6 +32,9 @@ ifndef CC_FOUND
 	@echo "No C compiler found: testing WITHOUT the race detector (install gcc or clang for it)."
 endif
 	$(RACE_ENV) go test $(RACE) -shuffle=on -timeout=30m $(TESTFLAGS) $(T)
+
+test-long: ## The long forms: a million rows, a million steps, planted faults; takes an hour or more
+	NOTIFIER_LONG=1 go test -tags long -timeout=6h $(TESTFLAGS) $(T)
 
 check: ## Check formatting, vet, lint, and look for known vulnerabilities
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "Run make fmt; not formatted:"; echo "$$unformatted"; exit 1; }

@@ -1,3 +1,5 @@
+//go:build long
+
 package outbox
 
 import (
@@ -9,11 +11,8 @@ import (
 )
 
 // A random test that finds nothing may be blind. Each patch in testdata/planted puts a fault into a
-// copy of the program; random histories must find it there.
+// copy of the program; random histories must find it there. It takes minutes, so only `make test-long` runs it.
 func TestPlantedFaultsAreFound(t *testing.T) {
-	if !long() {
-		t.Skip("takes minutes; NOTIFIER_LONG=1 runs it")
-	}
 	patches, err := filepath.Glob("testdata/planted/*.patch")
 	if err != nil || len(patches) < 3 {
 		t.Fatalf("%d patches, %v", len(patches), err)
