@@ -30,12 +30,16 @@ const readers = 4
 // ErrBusy is what a Write or Read ends with when another process kept the database locked.
 var ErrBusy = errors.New("the database is locked by another process")
 
+// errClosed is what a Write or Read ends with after Close.
+var errClosed = errors.New("the database is closed")
+
 // DB is one open database. Its methods may be called from any goroutine.
 type DB struct {
 	path     string // absolute, symbolic links resolved
 	writer   *connection
 	turn     chan struct{} // holds one token: whose turn it is to use writer
 	writes   writes
+	over     chan struct{}    // closed when Close begins
 	readers  chan *connection // those that are free
 	fairness fairness
 	full     atomic.Pointer[fullness] // nil: it never was
@@ -77,7 +81,7 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{path: resolved, turn: make(chan struct{}, 1), watch: newWatcher(), watchFiles: true, mayCreate: true}
+	db := &DB{path: resolved, turn: make(chan struct{}, 1), over: make(chan struct{}), watch: newWatcher(), watchFiles: true, mayCreate: true}
 	for _, o := range options {
 		o(db)
 	}
@@ -137,6 +141,7 @@ func (db *DB) Path() string { return db.path }
 // Close waits for the write under way and closes all connections.
 func (db *DB) Close() error {
 	db.closing.Do(func() {
+		close(db.over)
 		db.watch.close()
 		<-db.turn // never given back: nobody writes any more
 		db.closed = errors.Join(db.closeReaders(readers), db.writer.close())

@@ -83,6 +83,11 @@ func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 		db.writeGroup()
 		db.release()
 		<-one.done
+	case <-db.over:
+		if db.writes.remove(one) {
+			return fmt.Errorf("write: %w", errClosed)
+		}
+		<-one.done
 	case <-ctx.Done():
 		if db.writes.remove(one) {
 			return fmt.Errorf("wait for a turn to write: %w", ctx.Err())

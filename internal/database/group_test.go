@@ -141,3 +141,16 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestAClosedDatabaseAnswersAtOnce(t *testing.T) {
+	db := fresh(t)
+	must(t, db.Close())
+	nothing := func(Tx) error { return nil }
+	for what, err := range map[string]error{
+		"read": db.Read(t.Context(), nothing), "write": db.Write(t.Context(), nothing),
+	} {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("a %s after Close: %v", what, err)
+		}
+	}
+}
