@@ -134,6 +134,7 @@ END;
 
 -- Rows that the sender has not taken in yet.
 CREATE INDEX outbox_arrivals ON outbox (channel, id) WHERE address IS NULL;
+CREATE INDEX outbox_arrivals_recipient ON outbox (channel, recipient, id) WHERE address IS NULL;
 -- What waits for an address: the head of its line is the first row with hold = 0.
 CREATE INDEX outbox_waiting ON outbox (channel, address, hold, rank, id)
     WHERE state = 'pending' AND address IS NOT NULL;

@@ -8,6 +8,11 @@ CREATE UNIQUE INDEX outbox_key ON notifier_new_outbox (idempotency_key);
 
 CREATE INDEX outbox_arrivals ON notifier_new_outbox (channel, id) WHERE address IS NULL;
 
+-- step: index the messages: arrivals by recipient
+-- share: 10
+
+CREATE INDEX outbox_arrivals_recipient ON notifier_new_outbox (channel, recipient, id) WHERE address IS NULL;
+
 -- step: index the messages: waiting
 -- share: 30
 

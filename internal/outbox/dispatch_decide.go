@@ -24,6 +24,11 @@ func (r *round) decide(tx database.Tx, c candidate) error {
 		r.wrote = true
 		return nil //nolint:nilerr // a message that is not there is no error of the round
 	}
+	if r.crowd { // among the rows that are not taken in yet there may be an earlier one
+		if earlier, err := box.takeInBefore(tx, r.now, m); err != nil || earlier {
+			return err
+		}
+	}
 	to, err := box.Recipient(tx, c.address)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type round struct {
 	wall    time.Time
 	machine channelMachine
 	pauses  pauses
+	crowd   bool  // rows of other programs are left to be taken in
 	sweep   sweep // how far the walk over those that are due has come
 
 	reload  bool // the identity was accepted: begin anew
@@ -176,6 +177,7 @@ func (r *round) keepUp(tx database.Tx) error {
 			return err
 		}
 	}
+	r.crowd = moreNew
 	r.wrote = taken+joined > 0 || r.task != 0
 	r.again = moreNew || morePlanned || moreOld || r.task != 0 || r.d.lastTask != 0
 	return nil

@@ -120,6 +120,34 @@ func (o *Outbox) takeIn(tx database.Tx, now time.Time) (int, bool, error) {
 	return len(ids), len(ids) == mostRows, nil
 }
 
+// takeInBefore takes in the first row that another program has inserted before m, for the same
+// address by whatever name, and says whether there was one.
+func (o *Outbox) takeInBefore(tx database.Tx, now time.Time, m Message) (bool, error) {
+	names := []string{m.line}
+	err := each(tx, func(row database.Row) error {
+		var alias string
+		err := row.Scan(&alias)
+		names = append(names, alias)
+		return err
+	}, `SELECT address FROM notifier_recipients WHERE channel = ? AND alias_of IS NOT NULL AND alias_of = ?`, o.channel, m.line)
+	if err != nil {
+		return false, fmt.Errorf("look who stands for %s: %w", m.line, err)
+	}
+	for _, name := range names {
+		var id int64
+		err := tx.QueryRow(`SELECT id FROM outbox INDEXED BY outbox_arrivals_recipient WHERE channel = ? AND recipient = ?
+			AND address IS NULL AND id < ? ORDER BY id LIMIT 1`, o.channel, name, m.ID).Scan(&id)
+		if isNoRows(err) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("look for rows before message %d: %w", m.ID, err)
+		}
+		return true, o.takeInOne(tx, now, id)
+	}
+	return false, nil
+}
+
 func (o *Outbox) takeInOne(tx database.Tx, now time.Time, id int64) error {
 	m, err := o.Message(tx, id)
 	if err != nil {
