@@ -30,6 +30,9 @@ const readers = 4
 // ErrBusy is what a Write or Read ends with when another process kept the database locked.
 var ErrBusy = errors.New("the database is locked by another process")
 
+// errClosed says that the database was closed.
+var errClosed = errors.New("the database is closed")
+
 // DB is one open database. Its methods may be called from any goroutine.
 type DB struct {
 	path     string // absolute, symbolic links resolved
@@ -42,7 +45,8 @@ type DB struct {
 	version  int64                    // data_version as the writer last saw it; guarded by turn
 	watch    *watcher
 	closing  sync.Once
-	closed   error // what Close came to
+	over     chan struct{} // closed once nothing is begun any more
+	closed   error         // what Close came to
 	files    files
 	// watchFiles: false in tests with a virtual clock, which waiting for the kernel would stop.
 	watchFiles bool
@@ -71,7 +75,7 @@ func Open(ctx context.Context, path, schema string, version int, options ...Opti
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{path: resolved, turn: make(chan struct{}, 1), watch: newWatcher(), watchFiles: true, mayCreate: true}
+	db := &DB{path: resolved, turn: make(chan struct{}, 1), over: make(chan struct{}), watch: newWatcher(), watchFiles: true, mayCreate: true}
 	for _, o := range options {
 		o(db)
 	}
@@ -129,6 +133,7 @@ func (db *DB) Path() string { return db.path }
 // Close waits for the write under way and closes all connections.
 func (db *DB) Close() error {
 	db.closing.Do(func() {
+		close(db.over)
 		db.watch.close()
 		<-db.turn // never given back: nobody writes any more
 		db.closed = errors.Join(db.closeReaders(readers), db.writer.close())

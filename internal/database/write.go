@@ -93,6 +93,8 @@ func (db *DB) take(ctx context.Context) error {
 	}
 	select {
 	case <-db.turn:
+	case <-db.over:
+		return errClosed
 	case <-ctx.Done():
 		return fmt.Errorf("wait for a turn to write: %w", ctx.Err())
 	}
@@ -108,6 +110,8 @@ func (db *DB) Read(ctx context.Context, fn func(Tx) error) error {
 	var c *connection
 	select {
 	case c = <-db.readers:
+	case <-db.over:
+		return errClosed
 	case <-ctx.Done():
 		return fmt.Errorf("wait for a connection to read: %w", ctx.Err())
 	}
