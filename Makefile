@@ -5,7 +5,7 @@ GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # Packages to test: make test T=./internal/outbox
 T ?= ./...
-# Whatever else `go test` should be told, such as -v or -json.
+# Whatever else `go test` should be told, such as -run or -count.
 TESTFLAGS ?=
 
 # The race detector needs a C compiler.
@@ -27,11 +27,11 @@ run: build ## Build, and show everything at once: needs no account, no token, no
 build: ## Build bin/notifier: static, one file
 	CGO_ENABLED=0 go build -trimpath -o bin/notifier ./cmd/notifier
 
-test: ## Run all tests, or one package's: make test T=./internal/outbox
+test: ## Run all tests, or one package's; the last lines say which were left out
 ifndef CC_FOUND
 	@echo "No C compiler found: testing WITHOUT the race detector (install gcc or clang for it)."
 endif
-	$(RACE_ENV) go test $(RACE) -shuffle=on -timeout=30m $(TESTFLAGS) $(T)
+	@$(RACE_ENV) go test -json $(RACE) -shuffle=on -timeout=30m $(TESTFLAGS) $(T) | go run .ci/report.go
 
 test-long: ## The long forms: a million rows, a million steps, planted faults; takes an hour or more
 	NOTIFIER_LONG=1 go test -tags long -timeout=6h $(TESTFLAGS) $(T)

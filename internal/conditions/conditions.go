@@ -36,6 +36,8 @@ const (
 	StaffDead     = "staff_chat_dead"
 	StaffDoubtful = "staff_chat_doubtful"
 	NotReceiving  = "not_receiving"
+	Unsendable    = "messages_unsendable"
+	Unserved      = "channel_unserved"
 
 	senderIs = "sender_"
 )
@@ -70,6 +72,7 @@ func (c *Checks) All(ctx context.Context) []Condition {
 	var all []Condition
 	for _, found := range []Condition{
 		c.disk(), c.trouble(), copied(f), c.sender(f, now), late(f, now), c.clock(), staff(f.staff), c.receiving(now),
+		unserved(f), unsendable(f),
 	} {
 		if found.Code != "" {
 			all = append(all, found)
@@ -108,6 +111,9 @@ type facts struct {
 	copied  bool
 	waiting int  // messages that a copy would send
 	guarded bool // the guard against mass death holds
+
+	unserved   map[string]int // messages for channels that nobody serves
+	unsendable []int64        // messages that could not be sent as they were written, the newest last
 }
 
 func (c *Checks) find(ctx context.Context, now time.Time) (facts, error) {
@@ -124,8 +130,10 @@ func (c *Checks) find(ctx context.Context, now time.Time) (facts, error) {
 		if f.guarded, err = c.Outbox.Guarded(tx); err != nil {
 			return err
 		}
-		f.due, err = c.Outbox.OldestDue(tx, now)
-		return err
+		if f.due, err = c.Outbox.OldestDue(tx, now); err != nil {
+			return err
+		}
+		return f.readMessages(tx, c.Outbox, now)
 	})
 	return f, err
 }

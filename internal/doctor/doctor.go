@@ -120,6 +120,9 @@ func (e *examination) checkConditions(ctx context.Context) {
 			staff = true
 			e.bad("staff chat", c.Fix, "%s", c.Detail)
 			continue
+		case conditions.Unserved, conditions.Unsendable:
+			e.bad("messages", c.Fix, "%s", c.Detail)
+			continue
 		case conditions.SenderStopped, conditions.SenderWaiting, conditions.Outage:
 			if holder == nil {
 				continue

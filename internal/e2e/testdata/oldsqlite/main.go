@@ -35,6 +35,12 @@ func main() {
 	if _, err := db.Exec(`INSERT INTO outbox (recipient, type, payload) VALUES ('nobody', 'Text', '{}')`); err == nil {
 		log.Fatal("a row that could never be sent was taken")
 	}
+	// A number that is bound as one, and not written as a text.
+	const bound = `INSERT INTO outbox (idempotency_key, recipient, type, payload)
+		VALUES ('old-2', ?, 'Text', '{"text":"To a number"}') ON CONFLICT (idempotency_key) DO NOTHING`
+	if _, err := db.Exec(bound, int64(7900000002)); err != nil {
+		log.Fatal(err)
+	}
 	row("SELECT state FROM outbox WHERE idempotency_key = 'old-1'", &state)
 	fmt.Println(version, check, state)
 }
