@@ -24,6 +24,7 @@ var allowed = map[string]imports{
 	"internal/database": {libraries: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys", "modernc.org/sqlite"}},
 	// Tests alone import it.
 	"internal/database/plans": {packages: []string{".", "internal/database"}},
+	"internal/bigtable":       {packages: []string{"."}, libraries: []string{"modernc.org/sqlite"}},
 	"internal/outbox":         {packages: []string{"internal/database"}},
 	"internal/secret":         {},
 	"internal/config": {
