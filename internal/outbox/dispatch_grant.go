@@ -1,10 +1,12 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"notifier/internal/database"
@@ -44,7 +46,7 @@ func (r *round) grant(tx database.Tx) error {
 	p := r.machine.may(r.now, r.due)
 	r.held = p.held
 	r.next = earlier(r.next, p.until)
-	if !r.due {
+	if !r.due && p.probe == probeNone {
 		return nil
 	}
 	if p.probe != probeNone {
@@ -64,6 +66,10 @@ func (r *round) grant(tx database.Tx) error {
 	if err := r.grantTo(tx, p, min(free, room)); err != nil {
 		return err
 	}
+	if p.calls == 1 && len(r.granted) == 0 && r.want != "" && r.machine.breaker.Open() {
+		r.machine, _ = r.machine.step(onlyDoubtedEvent{}, r.now)
+		r.again = true
+	}
 	if p.calls == 1 && len(r.granted) == 0 && p.never {
 		r.machine, _ = r.machine.step(noOtherEvent{}, r.now)
 		r.again = true
@@ -75,6 +81,9 @@ func (r *round) grant(tx database.Tx) error {
 // grantTo goes through those whose turn it is, by rank and by how long they have waited, until n calls are
 // granted. In another order where the rules want one: a private chat first, or one to avoid last.
 func (r *round) grantTo(tx database.Tx, p permit, n int) error {
+	if r.machine.guard.Active() {
+		return r.grantInTurn(tx, n)
+	}
 	if !p.private && p.avoid == "" {
 		return r.grantThrough(tx, n, "", "", &r.sweep)
 	}
@@ -88,6 +97,29 @@ func (r *round) grantTo(tx database.Tx, p permit, n int) error {
 	}
 	if p.avoid != "" && !p.never && len(r.granted) < n {
 		return r.grantThrough(tx, n, "", "", &sweep{})
+	}
+	return nil
+}
+
+// grantInTurn lets whoever has waited longest try, whatever the rank: while the guard holds, each
+// waiting chat is tried in turn, and one that is refused goes behind the others.
+func (r *round) grantInTurn(tx database.Tx, n int) error {
+	var first []candidate
+	for rank := rankReply; rank <= rankBroadcast; rank++ {
+		page, err := r.candidatesOf(tx, rank, nil, mostRows/4, "")
+		if err != nil {
+			return err
+		}
+		first = append(first, page...)
+	}
+	slices.SortStableFunc(first, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+	for _, c := range first {
+		if len(r.granted) == n {
+			return nil
+		}
+		if err := r.decide(tx, c); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -211,7 +243,10 @@ const probeTimeout = 10 * time.Second
 // startProbe does what the open breaker wants: it asks the channel who we are, or touches a chat
 // that has a message due. A method that was told to wait is not called: the channel did answer.
 func (r *round) startProbe(p permit, due []candidate) {
-	whom := due[0].address
+	whom := "" // who we are can be asked without anybody
+	if len(due) > 0 {
+		whom = due[0].address
+	}
 	if whom == p.avoid && len(due) > 1 {
 		whom = due[1].address
 	}

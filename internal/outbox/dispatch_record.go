@@ -141,7 +141,10 @@ func (d *Dispatcher) record(tx database.Tx, c call, to Recipient, a CallResult, 
 			return 0, err
 		}
 	}
-	moved := !gone && m.line != c.address // by a link or a move while the call was under way
+	moved, err := d.movedMeanwhile(tx, gone, m, c, a)
+	if err != nil {
+		return 0, err
+	}
 	if moved {
 		c.epoch = -1 // a refusal was about a chat that is not this message's any more
 	}
@@ -194,6 +197,19 @@ func (d *Dispatcher) endDeaf(tx database.Tx, m Message, out *outcome) error {
 	return nil
 }
 
+// movedMeanwhile says whether a message goes elsewhere since its call began, by a link or a move. What
+// moves in slices may not have come to it yet; only for a refusal that makes a difference.
+func (d *Dispatcher) movedMeanwhile(tx database.Tx, gone bool, m Message, c call, a CallResult) (bool, error) {
+	if gone || m.line != c.address {
+		return !gone, nil
+	}
+	if a.Verdict != ChatDead && a.Verdict != ChatDoubtful {
+		return false, nil
+	}
+	root, err := d.box.root(tx, m.Recipient)
+	return root != c.address, err
+}
+
 // closeAttempt completes an attempt's row, and says whether that was the first time.
 func (d *Dispatcher) closeAttempt(tx database.Tx, c call, a CallResult, counted bool, at time.Time) (bool, error) {
 	res, err := tx.Exec(`UPDATE notifier_attempts SET ended_at = ?, result = ?, detail = ?, counted = ?
@@ -222,8 +238,8 @@ func (d *Dispatcher) applyOutcome(tx database.Tx, m Message, out outcome, a Call
 	if a.Verdict == Accepted {
 		detail = ""
 	}
-	_, err = tx.Exec(`UPDATE outbox SET state = ?, reason = ?, detail = ?, failures = failures + ?,
-			doubts = doubts + ?, plain = ?, ready_at = ?, ready_wait = ?, remote_id = ?, ended_at = ?
+	_, err = tx.Exec(`UPDATE outbox SET state = ?, reason = ?, detail = ?, failures = min(failures + ?, 1000000),
+			doubts = min(doubts + ?, 1000000), plain = ?, ready_at = ?, ready_wait = ?, remote_id = ?, ended_at = ?
 		WHERE id = ?`, out.state, orNull(out.reason), orNull(detail), out.counted, out.doubted, out.plain,
 		at.Add(out.retryIn).UnixMilli(), out.retryIn.Milliseconds(), orZero(a.RemoteID), endedAt, m.ID)
 	if err != nil {

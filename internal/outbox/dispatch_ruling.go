@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -60,6 +61,14 @@ func (d *Dispatcher) uncount(tx database.Tx, f Failure, at time.Time) error {
 		return err
 	}
 	d.box.touch(tx, m.line)
+	var failedAt sql.NullInt64
+	err = tx.QueryRow(`SELECT ended_at FROM notifier_attempts WHERE id = ?`, f.Attempt).Scan(&failedAt)
+	if err != nil && !isNoRows(err) {
+		return fmt.Errorf("uncount attempt %d: %w", f.Attempt, err)
+	}
+	if !m.EndedAt.IsZero() && !m.EndedAt.Equal(instant(failedAt)) {
+		return nil // something else has ended it since
+	}
 	policy := m.OnUncertain
 	if policy == "" {
 		policy = d.box.policy.OnUncertain
@@ -117,7 +126,7 @@ func (d *Dispatcher) charge(tx database.Tx, f Failure, at time.Time) error {
 	if out.state != StatePending {
 		ended = at.UnixMilli()
 	}
-	_, err = tx.Exec(`UPDATE outbox SET failures = failures + 1, state = ?, reason = ?, ended_at = ?,
+	_, err = tx.Exec(`UPDATE outbox SET failures = min(failures + 1, 1000000), state = ?, reason = ?, ended_at = ?,
 			ready_at = ?, ready_wait = ? WHERE id = ?`, out.state, orNull(out.reason), ended,
 		max(m.readyAt.UnixMilli(), at.Add(out.retryIn).UnixMilli()), max(m.readyWait, out.retryIn).Milliseconds(), f.Message)
 	if err != nil {

@@ -193,6 +193,14 @@ func (b *Breaker) NoOther() {
 	}
 }
 
+// OnlyDoubted says that whatever could be the canary may be with the channel already, and waits for a
+// sign of life. The ladder begins anew, so that a Touch brings one; not before the method may be called.
+func (b *Breaker) OnlyDoubted(touch, now time.Time) {
+	if b.phase == toCanary {
+		b.phase, b.at = resting, latest(touch, now.Add(probeWait(b.step)))
+	}
+}
+
 // Identifying notes that Sender.Identify is under way.
 func (b *Breaker) Identifying() { b.phase = identifying }
 
@@ -214,7 +222,7 @@ func (b *Breaker) Identified(a CallResult, now time.Time) {
 	case a.Verdict == BotStopped:
 		b.Refused(0, a.Detail, now)
 	case a.Answered:
-		b.phase = toTouch
+		b.phase, b.stopped = toTouch, false // the token is good
 	default:
 		b.detail = a.Detail
 		b.rest(now)

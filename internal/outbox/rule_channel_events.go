@@ -35,13 +35,24 @@ type storedChannel struct {
 // restoreMachine is the machine with which a process begins.
 func restoreMachine(s storedChannel, identity string, now time.Time) channelMachine {
 	m, _ := channelMachine{}.step(storedEvent{s.sender, identity}, now)
-	if gate := onClock(s.sender.gateUntil, s.sender.gateWait, now); gate.After(now) {
-		m.gate = gate
-		m.canary.NewSpell(now)
+	if gate := onClock(s.sender.gateUntil, s.sender.gateWait, now); !gate.IsZero() {
+		if gate.After(now) {
+			m.gate = gate
+		}
+		m.canary.NewSpell(now) // one goes first after it, also when nobody was there to see it pass
 	}
 	m.breaker.Restore(s.failures, s.detail, now)
 	m.guard.Restore(s.refused, s.sender.guard, s.lastCall, now)
 	return m
+}
+
+// onlyDoubtedEvent says that all due messages wait for a sign of life, while the breaker wants one of
+// them as its canary.
+type onlyDoubtedEvent struct{}
+
+func (onlyDoubtedEvent) apply(m *channelMachine, now time.Time) ruling {
+	m.breaker.OnlyDoubted(m.waits.touch, now)
+	return ruling{}
 }
 
 // startedEvent is a call that begins.
