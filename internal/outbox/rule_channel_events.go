@@ -35,11 +35,9 @@ type storedChannel struct {
 // restoreMachine is the machine with which a process begins.
 func restoreMachine(s storedChannel, identity string, now time.Time) channelMachine {
 	m, _ := channelMachine{}.step(storedEvent{s.sender, identity}, now)
-	if gate := onClock(s.sender.gateUntil, s.sender.gateWait, now); !gate.IsZero() {
-		if gate.After(now) {
-			m.gate = gate
-		}
-		m.canary.NewSpell(now) // one goes first after it, also when nobody was there to see it pass
+	if gate := onClock(s.sender.gateUntil, s.sender.gateWait, now); gate.After(now) {
+		m.gate = gate
+		m.canary.NewSpell(now)
 	}
 	m.breaker.Restore(s.failures, s.detail, now)
 	m.guard.Restore(s.refused, s.sender.guard, s.lastCall, now)
