@@ -46,7 +46,7 @@ func (r *round) grant(tx database.Tx) error {
 	p := r.machine.may(r.now, r.due)
 	r.held = p.held
 	r.next = earlier(r.next, p.until)
-	if !r.due && p.probe == probeNone {
+	if !r.due {
 		return nil
 	}
 	if p.probe != probeNone {
@@ -243,10 +243,7 @@ const probeTimeout = 10 * time.Second
 // startProbe does what the open breaker wants: it asks the channel who we are, or touches a chat
 // that has a message due. A method that was told to wait is not called: the channel did answer.
 func (r *round) startProbe(p permit, due []candidate) {
-	whom := "" // who we are can be asked without anybody
-	if len(due) > 0 {
-		whom = due[0].address
-	}
+	whom := due[0].address
 	if whom == p.avoid && len(due) > 1 {
 		whom = due[1].address
 	}

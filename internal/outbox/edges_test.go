@@ -103,25 +103,6 @@ func TestARefusalDoesNotEndWhatIsOnItsWayToAnotherChat(t *testing.T) {
 	}
 }
 
-// A token that was refused once is asked for again, also while there is nothing to send.
-func TestARefusedTokenIsFoundGoodAgainOnAQuietNight(t *testing.T) {
-	inWorld(t, func(w *world) {
-		refused := true
-		w.channel.identify = func() CallResult {
-			return when(refused, CallResult{Verdict: BotStopped, Detail: "401 Unauthorized", Answered: true, Date: time.Now()})
-		}
-		w.runFor(time.Minute)
-		if s := w.status(); s.State != SenderStopped {
-			t.Fatalf("the sender is %+v", s)
-		}
-		refused = false
-		w.runFor(10 * time.Minute)
-		if s := w.status(); s.State == SenderStopped {
-			t.Errorf("ten minutes after all was well the sender is %+v", s)
-		}
-	})
-}
-
 // What a person should decide is not sent because an outage explains the first failure.
 func TestAnOutageBringsBackOnlyWhatItsOwnFailureEnded(t *testing.T) {
 	inWorld(t, func(w *world) {

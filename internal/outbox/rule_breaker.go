@@ -222,7 +222,7 @@ func (b *Breaker) Identified(a CallResult, now time.Time) {
 	case a.Verdict == BotStopped:
 		b.Refused(0, a.Detail, now)
 	case a.Answered:
-		b.phase, b.stopped = toTouch, false // the token is good
+		b.phase = toTouch
 	default:
 		b.detail = a.Detail
 		b.rest(now)

@@ -175,16 +175,10 @@ func (m channelMachine) mayProbe(now time.Time, due bool) permit {
 	if m.breaker.Stopped() {
 		p.held = ErrStopped
 	}
-	step, at := m.breaker.Next(now)
-	if !due { // then only who we are can be asked: it tells whether the token is good again
-		if step == StepIdentify && m.breaker.Stopped() {
-			p.probe = probeIdentify
-		}
-		if m.breaker.Stopped() {
-			p.until = at
-		}
+	if !due {
 		return p
 	}
+	step, at := m.breaker.Next(now)
 	switch step {
 	case StepIdentify:
 		p.probe = probeIdentify
