@@ -31,7 +31,7 @@ test: ## Run all tests, or one package's; the last lines say which were left out
 ifndef CC_FOUND
 	@echo "No C compiler found: testing WITHOUT the race detector (install gcc or clang for it)."
 endif
-	@$(RACE_ENV) go test -json $(RACE) -shuffle=on -timeout=30m $(TESTFLAGS) $(T) | go run .ci/report.go
+	@$(RACE_ENV) go test -json $(RACE) -shuffle=on -timeout=60m $(TESTFLAGS) $(T) | go run .ci/report.go
 
 test-long: ## The long forms: a million rows, a million steps, planted faults; takes an hour or more
 	NOTIFIER_LONG=1 go test -tags long -timeout=6h $(TESTFLAGS) $(T)
