@@ -95,10 +95,7 @@ const (
 func (z Size) statements() []string {
 	chats := z.Recipients - z.Unlinked
 	open := z.Pending - z.GatedRows - z.Unlinked
-	forgotten := 0
-	if z.Sent > 0 {
-		forgotten = 20_000
-	}
+	forgotten := z.Sent / 50
 	columns := `INSERT INTO outbox (idempotency_key, recipient, type, payload, created_at, state, ended_at, address, hold, ready_at, age_from, remote_id) `
 	list := []string{
 		fmt.Sprintf(numbers+columns+`SELECT 's-' || i, 700000001 + i %% %d, 'Text', `+payload+`, %d + i, 'sent', %d + i, CAST(700000001 + i %% %d AS TEXT), 0, %d + i, %d + i, i FROM n`,
