@@ -16,7 +16,7 @@ RACE_ENV := CGO_ENABLED=1
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-long check fmt
+.PHONY: help run build test test-long bench check fmt
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -35,6 +35,9 @@ endif
 
 test-long: ## The long forms: a million rows, a million steps, planted faults; takes an hour or more
 	NOTIFIER_LONG=1 go test -tags long -timeout=6h $(TESTFLAGS) $(T)
+
+bench: ## Compare a small file with one of a million sent and a million waiting messages; wants a quiet machine
+	go test -run '^$$' -bench AtSize -benchtime 1x -timeout 30m ./internal/outbox
 
 check: ## Check formatting, vet, lint, and look for known vulnerabilities
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "Run make fmt; not formatted:"; echo "$$unformatted"; exit 1; }
