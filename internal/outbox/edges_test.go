@@ -127,3 +127,37 @@ func TestAnOutageBringsBackOnlyWhatItsOwnFailureEnded(t *testing.T) {
 		w.wantTexts("1")
 	})
 }
+
+// A chat dies with more messages than one slice ends, is opened again, and a person retries the first
+// of them before the last slice.
+func TestARetryBetweenTwoSlicesOfADeathHolds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var first int64
+		w.write(func(tx database.Tx) error {
+			for i := range 3 * mostRows {
+				m, err := w.box.Enqueue(tx, time.Now(), NewMessage{Recipient: "7", Type: "Text", Payload: map[string]string{"text": fmt.Sprint(i)}})
+				if err != nil {
+					return err
+				}
+				if i == 0 {
+					first = m.ID
+				}
+			}
+			return nil
+		})
+		w.leave("7", time.Now())
+		w.wantState(first, StateDead, ReasonChatDead)
+		time.Sleep(time.Second)
+		w.write(func(tx database.Tx) error {
+			if _, err := w.box.Revive(tx, time.Now(), "7"); err != nil {
+				return err
+			}
+			_, err := w.box.Retry(tx, time.Now(), first, false)
+			return err
+		})
+		w.runFor(time.Minute)
+		w.wantState(first, StateSent, "")
+		w.wantState(first+3*mostRows-1, StateDead, ReasonChatDead)
+		w.wantTexts("7", "0")
+	})
+}

@@ -212,7 +212,7 @@ func (o *Outbox) endWaiting(tx database.Tx, now time.Time, address string, s Sta
 	if err != nil {
 		return err
 	}
-	return o.begin(tx, now, task{kind: taskEnd, address: address, state: string(s), reason: reason, detail: detail, upto: last})
+	return o.begin(tx, now, task{kind: taskEnd, address: address, state: string(s), reason: reason, detail: detail, since: now, upto: last})
 }
 
 // lastID is the largest id of a message.

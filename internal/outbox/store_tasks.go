@@ -230,14 +230,20 @@ func (o *Outbox) messagesBy(tx database.Tx, condition string, args ...any) ([]Me
 }
 
 // waitingAt chooses what waits for an address, in the order of its index.
-const waitingAt = `INDEXED BY outbox_waiting WHERE channel = ? AND address = ? AND state = 'pending' AND address IS NOT NULL `
+const waitingAt = `INDEXED BY outbox_waiting WHERE channel = ?1 AND address = ?2 AND state = 'pending' AND address IS NOT NULL `
 
+// sliceEnd ends what was waiting when the task began. What a person has retried since, after the
+// address was opened again, is left alone: its age counts from the retry.
 func (o *Outbox) sliceEnd(tx database.Tx, now time.Time, t *task) (bool, error) {
-	condition := waitingAt + `AND id <= ?`
+	r, err := o.Recipient(tx, t.address)
+	if err != nil {
+		return false, err
+	}
+	condition := waitingAt + `AND id <= ?3 AND (?4 OR hold <> 0 OR age_from <= ?5)`
 	if t.reason == ReasonStopped {
 		condition += ` AND rank <> 0` // replies are still sent
 	}
-	list, err := o.messagesBy(tx, condition, o.channel, t.address, t.upto)
+	list, err := o.messagesBy(tx, condition, o.channel, t.address, t.upto, r.State == RecipientDead, t.since.UnixMilli())
 	if err != nil {
 		return false, err
 	}
