@@ -51,6 +51,7 @@ var table = []row{
 	{"chat not found", outbox.ChatDoubtful, all(code(400), says(notFoundWords...)), reason(outbox.ReasonChatNotFound)},
 	{"no rights", outbox.ChatDoubtful, all(code(400), says(noRightsWords...)), reason(outbox.ReasonNoRights)},
 	{"bad markup", outbox.Repair, all(code(400), says("can't parse entities")), nil},
+	{"topic", outbox.Repair, all(code(400), says(topicWords...)), nil},
 	{"other 400, 413", outbox.Rejected, code(400, 413), nil},
 	{"anything else", outbox.Failed, func(*reading) bool { return true }, nil},
 }

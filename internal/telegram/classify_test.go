@@ -104,6 +104,9 @@ func TestClassifyVerdicts(t *testing.T) {
 		{"a raw code of a 403", no(400, "Bad Request: USER_IS_BLOCKED"), outbox.ChatDead},
 		{"another raw code of a 403", no(400, "INPUT_USER_DEACTIVATED"), outbox.ChatDead},
 
+		{"a closed topic", no(400, `Bad Request: TOPIC_CLOSED`), outbox.Repair},
+		{"a deleted topic", no(400, `Bad Request: TOPIC_DELETED`), outbox.Repair},
+		{"no such topic", no(400, `Bad Request: message thread not found`), outbox.Repair},
 		{"markup", no(400, `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 1`), outbox.Repair},
 		{"markup in capitals", no(400, "CAN'T PARSE ENTITIES"), outbox.Repair},
 

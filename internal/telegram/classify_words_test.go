@@ -15,7 +15,7 @@ func TestClassifyDoubts(t *testing.T) {
 			"group is deactivated|have no access to the user",
 		outbox.ReasonNoRights: "not enough rights|have no rights to send|no write access|need administrator rights|" +
 			"CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|CHAT_ADMIN_REQUIRED|CHAT_SEND_PLAIN_FORBIDDEN|CHAT_GUEST_SEND_FORBIDDEN|" +
-			"USER_RESTRICTED|ALLOW_PAYMENT_REQUIRED|PRIVACY_PREMIUM_REQUIRED|TOPIC_CLOSED|TOPIC_DELETED|message thread not found",
+			"USER_RESTRICTED|ALLOW_PAYMENT_REQUIRED|PRIVACY_PREMIUM_REQUIRED",
 	} {
 		for _, words := range strings.Split(list, "|") {
 			for _, form := range []string{words, strings.ToUpper(words), strings.ToLower(words), "Bad Request: " + words + "_10 to you"} {

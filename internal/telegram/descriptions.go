@@ -33,10 +33,11 @@ var noRightsWords = []string{
 	"user_restricted",
 	"allow_payment_required",
 	"privacy_premium_required",
-	"topic_closed",
-	"topic_deleted",
-	"message thread not found",
 }
+
+// topicWords are the descriptions of a 400 that say the topic of a forum cannot take the message, in
+// lower case: the chat itself is well.
+var topicWords = []string{"topic_closed", "topic_deleted", "message thread not found"}
 
 // deadCodes are codes that mean a 403 but come as a 400: the Bot API server turns a 403 whose text
 // is a bare code into a 400 (fail_query_with_error in telegram-bot-api/Client.cpp).
