@@ -117,11 +117,15 @@ func (d *Dispatcher) charge(tx database.Tx, f Failure, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	out := outcome{state: StatePending, counted: true}
-	out.failed(m, d.box.policy)
-	if _, err := tx.Exec(`UPDATE notifier_attempts SET counted = 1 WHERE id = ?`, f.Attempt); err != nil {
+	res, err := tx.Exec(`UPDATE notifier_attempts SET counted = 1 WHERE id = ? AND counted = 0`, f.Attempt)
+	if err != nil {
 		return fmt.Errorf("charge attempt %d: %w", f.Attempt, err)
 	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err // as a canary whose failure counted, of a row that a start has restored
+	}
+	out := outcome{state: StatePending, counted: true}
+	out.failed(m, d.box.policy)
 	var ended any
 	if out.state != StatePending {
 		ended = at.UnixMilli()

@@ -28,3 +28,19 @@ func TestNothingGoesRoundWhileACallHangsUnderAPause(t *testing.T) {
 		}
 	})
 }
+
+// A failure that counts already is not charged again, as a row of failures restored at a start would.
+func TestAFailureIsChargedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.send = func(string, string, int) CallResult { return CallResult{Verdict: Failed, Answered: true} }
+		id := w.put("1", "x")
+		w.runFor(500 * time.Millisecond)
+		a := w.attempts(id)[0]
+		w.write(func(tx database.Tx) error {
+			return w.d.charge(tx, Failure{Attempt: a.ID, Message: id, Address: "1"}, time.Now())
+		})
+		if m := w.message(id); !a.Counted || m.Failures != 1 {
+			t.Errorf("one failure (counted: %v) counts %d times", a.Counted, m.Failures)
+		}
+	})
+}
