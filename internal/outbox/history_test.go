@@ -177,6 +177,8 @@ func (h *history) wall() time.Time { return time.Now().Add(time.Duration(h.offse
 // pause is how long nothing happens after a step.
 func (h *history) pause() time.Duration {
 	switch n := h.rng.IntN(100); {
+	case h.broken: // each second the process tries all its work again, which takes real time
+		return time.Duration(h.rng.IntN(5000)) * time.Millisecond
 	case n < 60:
 		return time.Duration(h.rng.IntN(400)) * time.Millisecond
 	case n < 90:
